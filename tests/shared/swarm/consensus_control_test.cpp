@@ -15,7 +15,7 @@ TEST_CASE("what is allowed follows the gradients slowly, down as well as up") {
   ConsensusControl control(1);
   control.on_gradients(10);
   control.on_gradients(0);
-  CHECK_FALSE(control.must_mix(8.9));  // one step without a gradient takes a tenth away
+  CHECK_FALSE(control.must_mix(8.9));  // one step without a gradient takes a tenth off
   CHECK(control.must_mix(9.1));
   for (int step = 0; step < 100; ++step) control.on_gradients(2);
   CHECK_FALSE(control.must_mix(1.99));

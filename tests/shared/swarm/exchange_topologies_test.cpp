@@ -28,8 +28,8 @@ Matrix identity(std::size_t count) {
   return result;
 }
 
-// What a step does to any vector: everybody in a group who takes part holds their weighted mean, all others what they
-// had.
+// The effect of a step on any vector, as a matrix: everybody in a group who takes part holds their weighted mean; all
+// others keep their values.
 Matrix mixing_matrix(GroupFormation& formation, const std::vector<std::uint8_t>& present,
                      const std::vector<std::uint8_t>& took_part) {
   const Groups groups = formation.form(present);

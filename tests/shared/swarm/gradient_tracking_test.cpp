@@ -26,7 +26,7 @@ Values mixed(const Values& z) {
 
 double gradient(std::size_t peer, double x) { return kCurvature[peer] * (x - kTarget[peer]); }
 
-// K accelerated gossips, as the paper writes them (algorithm 3).
+// K accelerated gossips, as the paper states them (algorithm 3).
 Values accelerated(const Values& start, int gossips, double momentum) {
   Values before = start, now = start;
   for (int k = 0; k < gossips; ++k) {
@@ -104,6 +104,6 @@ TEST_CASE("everybody ends at the lowest point of all losses together, not at its
 
 TEST_CASE("momentum of gossip grows from none where everybody meets at once towards one where news are slow") {
   CHECK(gossip_momentum(0) == 0);
-  CHECK(gossip_momentum(0.6) == doctest::Approx(1.0 / 9));  // root 0.8
+  CHECK(gossip_momentum(0.6) == doctest::Approx(1.0 / 9));  // the root is 0.8
   CHECK(gossip_momentum(0.999) > 0.9);
 }

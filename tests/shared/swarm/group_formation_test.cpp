@@ -17,7 +17,7 @@ namespace {
 
 using Kind = FormationSpec::Kind;
 
-// Peers with a value each, averaging as a formation says.
+// Peers with a value each, averaging by a formation.
 struct Swarm {
   Swarm(const FormationSpec& spec, std::vector<double> peer_weights, std::uint64_t seed)
       : random(seed), weights(std::move(peer_weights)), formation(make_formation(spec, weights, seed)) {
@@ -26,7 +26,7 @@ struct Swarm {
     average = total() / std::accumulate(weights.begin(), weights.end(), 0.0);
   }
 
-  // One round; those in `failing` are in their groups but get no result.
+  // One round; peers in `failing` are in their groups but get no result.
   Groups round(const std::set<PeerIndex>& failing = {}) {
     Groups groups = formation->form(present);
     std::vector<std::uint8_t> took_part(values.size(), 1);
@@ -159,7 +159,7 @@ TEST_CASE("the planned grid's groups stay close to its sides") {
 TEST_CASE("the planned grid is exact for whoever is present, and those who come back leave with the result") {
   Swarm swarm(grid({10, 10}), ones(100), 9);
   swarm.round();
-  // A column loses three members, others one or none: what they averaged is still there.
+  // A column loses three members, others lose one or none: their averaged values are still there.
   for (const PeerIndex gone : {3, 14, 15, 92, 65, 35}) swarm.present[gone] = 0;
   swarm.round();
   CHECK(swarm.farthest() <= 1e-12);

@@ -22,7 +22,7 @@ Digest state(std::uint8_t byte) {
   return digest;
 }
 
-// Everybody's own view of the mixings.
+// Each member's own view of the gossip.
 std::vector<MixingGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1,
                                 RoundIndex next = 5) {
   const wire::GroupInfo round = mixing_round(members);
@@ -104,7 +104,7 @@ TEST_CASE("buckets have the same partners, but mixings of their own") {
 
 namespace {
 
-// How far from their mean eight members are at most, after so many mixings, of 49 in the beginning.
+// The largest distance of eight members from their mean after this many gossips; it is 49 in the beginning.
 double apart_after(std::string_view partners, int mixings) {
   constexpr std::size_t kCount = 8;
   auto members = views(partners, kCount);

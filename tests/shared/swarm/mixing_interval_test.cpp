@@ -15,7 +15,7 @@ TEST_CASE("without a bound mixings are so many steps apart, whatever they find")
 
 TEST_CASE("the interval follows how fast members drift apart, and is where they are as far apart as they may be") {
   MixingInterval interval(1, 0.02);
-  // Pairs whose spread grows by a thousandth of the parameters' length a step.
+  // Pairs whose consensus distance grows by a thousandth of the parameters' length in a step.
   const auto mix = [&interval](double a_step) {
     const int steps = interval.steps();
     interval.on_mixed(a_step * steps / std::sqrt(2.0), 2, steps);
@@ -25,7 +25,7 @@ TEST_CASE("the interval follows how fast members drift apart, and is where they 
   for (int mixing = 0; mixing < 8; ++mixing) mix(0.004);
   CHECK(interval.steps() == 5);
   for (int mixing = 0; mixing < 8; ++mixing) mix(1);
-  CHECK(interval.steps() == 1);  // no less than that
+  CHECK(interval.steps() == 1);  // never less than one
 }
 
 TEST_CASE("a group of three tells more of the spread than a pair") {

@@ -1,4 +1,4 @@
-// A round whose members mix afterwards.
+// A round whose members gossip afterwards.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline wire::GroupInfo mixing_round(std::size_t members) {
   return group;
 }
 
-// All of the vector.
+// A bucket that is the whole vector.
 inline wire::Bucket mixing_bucket(const wire::GroupInfo& group) {
   return {0, 0, static_cast<std::size_t>(group.vector_floats)};
 }

@@ -60,7 +60,7 @@ TEST_CASE("every machine makes the same plan of the same members") {
   CHECK(wire::check_group(group).ok());
   CHECK(std::is_sorted(group.members.begin(), group.members.end(),
                        [](const auto& a, const auto& b) { return a.endpoint.peer < b.endpoint.peer; }));
-  CHECK(group.members[2].part_floats == 0);  // cannot be dialled
+  CHECK(group.members[2].part_floats == 0);  // this member cannot be dialled
 
   std::reverse(members.begin(), members.end());
   const wire::GroupInfo again = plan_group(members, options);
@@ -112,8 +112,8 @@ TEST_CASE("who computes little may only add up, but not where owners have to con
 TEST_CASE("a newcomer whose slow upload is known before its first round holds that up little") {
   PlanOptions options{.run_id = "tiny-gpt", .round = 7, .state_digest = {}, .vector_floats = 4 << 20};
   options.target_batch_size = 1200;
-  constexpr double kUpload = 0.625e6;  // 5 Mbit/s; down it is as fast as the others
-  // What the newcomer's line takes for its contributions and the results it owes, as planned.
+  constexpr double kUpload = 0.625e6;  // 5 Mbit/s; its download is as fast as the others'
+  // Planned time of the newcomer's line for its contributions and the results it owes.
   const auto upload_s = [&](double known) {
     std::vector<wire::MemberInfo> members;
     for (std::uint8_t id = 1; id <= 4; ++id) members.push_back(member(id, 12.5e6, 0.5));

@@ -10,7 +10,7 @@ using namespace starling::swarm;
 
 namespace {
 
-// Who sends to whom: 0 → 1, 2; 1 → 2; 2 → 0. So 2 is heard by one and hears two.
+// Each peer's listeners: 0 → 1, 2; 1 → 2; 2 → 0. So 2 is heard by one peer and hears two.
 const std::vector<std::vector<PeerIndex>> kListeners{{1, 2}, {2}, {0}};
 constexpr std::array<std::array<double, 2>, 3> kValues{{{9, -1}, {0, 4}, {3, 3}}};
 constexpr std::array<double, 3> kWeights{1, 2, 5};

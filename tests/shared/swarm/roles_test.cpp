@@ -40,7 +40,7 @@ double share_sum(const RoleChoice& choice) {
                          [](double sum, const Duty& duty) { return sum + duty.share; });
 }
 
-// -- The objective once more, for any roles at all.
+// -- The objective again, for any roles at all.
 struct Part {
   bool in = true;
   bool sends = true;
@@ -57,7 +57,7 @@ double averaging_time(const std::vector<Volunteer>& all, const std::vector<Part>
   return round_seconds(loads, {floats, 4});
 }
 
-// Of the middle one, or the faster of the two in the middle.
+// The time of the middle one, or of the faster of the two in the middle.
 double usual_line_s(const std::vector<Volunteer>& all, const RoleOptions& options) {
   std::vector<double> times;
   for (const Volunteer& one : all) {
@@ -210,7 +210,7 @@ TEST_CASE("who downloads slowly gets the result while the others compute") {
 TEST_CASE("who could not follow is left out when its samples are worth less than the wait") {
   std::vector<Volunteer> swarm(4, volunteer(100, 100));
   swarm[3] = volunteer(10, 10);
-  const RoleChoice brisk = choose_roles(swarm, options_for(4 << 20, 9));  // three seconds of three members' work
+  const RoleChoice brisk = choose_roles(swarm, options_for(4 << 20, 9));  // three seconds of work for three members
   CHECK(brisk.duties[3].left_out);
   CHECK(brisk.period_s < 6);
   swarm[3].samples_per_s = 1000;  // it computes nearly everything
@@ -296,7 +296,7 @@ TEST_CASE("a hundred members are planned in a moment") {
   for (int i = 0; i < 100; ++i)
     swarm.push_back(volunteer(std::pow(10, exponent(random)), std::pow(10, exponent(random))));
   const RoleOptions options = options_for(4 << 20, 3000);
-  Duration quickest = Duration::max();  // of three: this machine may have other things to do
+  Duration quickest = Duration::max();  // the quickest of three, because this machine may have other work
   RoleChoice choice;
   for (int run = 0; run < 3; ++run) {
     const auto began = std::chrono::steady_clock::now();
@@ -304,7 +304,7 @@ TEST_CASE("a hundred members are planned in a moment") {
     quickest = std::min<Duration>(quickest, std::chrono::steady_clock::now() - began);
   }
   MESSAGE("100 members: " << to_seconds(quickest) * 1e3 << " ms");
-  CHECK(quickest < std::chrono::milliseconds(200));  // one or two in a build for speed; sanitizers take their time
+  CHECK(quickest < std::chrono::milliseconds(200));  // one or two in an optimised build; sanitizers need more
   CHECK(choice.period_s < everybody_alike(swarm, options).period_s / 2);
   CHECK(share_sum(choice) == doctest::Approx(1));
 }

@@ -82,7 +82,7 @@ TEST_CASE("mixings cost bytes and no time, one a batch where lines are fast, and
   method.mixing_members = 2;
   const RoundForecast mixed = predict_round(hosts, method);
   CHECK(mixed.period_s() == plain.period_s());
-  CHECK(mixed.mixing_s == doctest::Approx(10e6 / (100 * kMbit * kPayload)));  // 0.85 s
+  CHECK(mixed.mixing_s == doctest::Approx(10e6 / (100 * kMbit * kPayload)));  // takes 0.85 s
   CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + 50 * 10e6));
   method.vector_floats = 5e6;
   CHECK(predict_round(hosts, method).bytes_sent ==
@@ -128,7 +128,7 @@ TEST_CASE(
   CHECK(departs.lost > 0.07);
   method.grid = true;
   CHECK(predict_round(hosts, method).recovery_s == doctest::Approx(3 * departs.recovery_s).epsilon(0.001));
-  // Of a twentieth of the recovery, all of it is waited for.
+  // With an averaging of a twentieth of that length, all of the recovery is waited for.
   const double averaging_s = predict_round(hosts, gradients(1.68e5, 80)).averaging_s;
   CHECK(averaging_s == doctest::Approx(0.1).epsilon(0.01));
   CHECK(predict_round(hosts, gradients(1.68e5, 80)).recovery_s ==
@@ -138,11 +138,11 @@ TEST_CASE(
 TEST_CASE("a newcomer loads the state over its own line, or the donors' if those are slower together") {
   std::vector<Host> hosts(4, host(10, 10, 100));
   for (Host& each : hosts) each.departures_per_s = 0.001;
-  Method method = gradients(1, 0.4);  // as good as nobody departs within a hundredth of a second
+  Method method = gradients(1, 0.4);  // practically nobody departs within a hundredth of a second
   method.newcomer_s = 0;
   method.state_bytes = 1e7;
   const auto empty_s = [&] { return std::log(predict_round(hosts, method).compute_s * 40 / 0.4) / 0.001; };
-  CHECK(empty_s() == doctest::Approx(10e6 / (80 * kMbit * kPayload)).epsilon(0.01));  // from eight
+  CHECK(empty_s() == doctest::Approx(10e6 / (80 * kMbit * kPayload)).epsilon(0.01));  // eight donors send it
   for (Host& each : hosts) each.link.download = 10 * kMbit;
   CHECK(empty_s() == doctest::Approx(10e6 / (10 * kMbit * kPayload)).epsilon(0.01));
 }
@@ -173,7 +173,7 @@ TEST_CASE("a round that is too long for those who come and go is never full") {
 }
 
 TEST_CASE("delays are of round trips to a usual other one") {
-  // Of 10, 20 and 30 ms to the middle, each with itself among the others.
+  // Delays of 10, 20 and 30 ms to the middle, each computed with the peer itself among the others.
   const std::vector<double> delays = delays_of(std::vector{0.06, 0.08, 0.1, 0.0});
   CHECK(delays[0] == doctest::Approx(0.01));
   CHECK(delays[1] == doctest::Approx(0.02));

@@ -20,7 +20,7 @@ std::vector<double> allocate_shares(const std::vector<Link>& links) {
   return share_out(loads, {1e6}).of;
 }
 
-// Time of the butterfly, in vectors: the slowest owner's (1 + (N-2) s) / b.
+// Time of the butterfly, in vectors: that of the slowest owner, (1 + (N-2) s) / b.
 double owners_time(const std::vector<Link>& links, const std::vector<double>& shares) {
   double time = 0;
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -31,7 +31,7 @@ double owners_time(const std::vector<Link>& links, const std::vector<double>& sh
   return time;
 }
 
-// The smallest time at which the owners can take the whole vector, by bisection: no sorting, no closed form.
+// The smallest time in which the owners can take the whole vector, by bisection: no sorting, no closed form.
 double best_time(const std::vector<Link>& links) {
   const double others = static_cast<double>(links.size() - 2);
   double low = 0;
@@ -57,7 +57,7 @@ std::vector<Link> random_links(std::mt19937& random, std::size_t count) {
   return links;
 }
 
-// The least time that allows owners, each in both directions, as much as there is: by bisection on time and, for every
+// The least time that lets owners, each in both directions, take the whole vector: by bisection on time and, for every
 // member, on its share.
 double least_round(const std::vector<Load>& loads, const Vector& vector) {
   double takers = 0;

@@ -58,9 +58,9 @@ TEST_CASE("a worker's slow step holds up everybody's all-reduce, and its own par
   AllReduceSteps all_reduce(costs);
   CHECK(all_reduce.step(slow) == doctest::Approx(5.01));
   DecentralizedSteps decentralized(costs, 4);
-  // Nobody has waited for a mixing yet: all are over when their computing is.
+  // Nobody has waited for gossip yet: it ends before the computing does.
   CHECK(decentralized.step(slow, groups_of({{0, 1}, {2, 3}})) == doctest::Approx((1.0 + 1 + 5 + 1) / 4));
-  // 3 waits for the mixing with 2, bucket by bucket; the last one comes 0.01 after 2's step.
+  // 3 waits for the gossip with 2, bucket by bucket; the last bucket comes 0.01 after 2's step.
   CHECK(decentralized.step(even, groups_of({{0, 1}, {2, 3}})) == doctest::Approx((2.0 + 2 + 6 + 5.01) / 4));
 }
 
