@@ -17,7 +17,6 @@ ROOMS_STILL_TO_CLEAN = [
     "shared/wire",
     "tests/client/session",
     "tests/coordinator/core",
-    "tests/shared/wire",
     "tests/sim",
 ]
 

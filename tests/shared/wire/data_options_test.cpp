@@ -147,7 +147,7 @@ TEST_CASE("lanes of a round never meet, whatever shard they are dealt") {
     CAPTURE(shards);
     const DataOptions data = sharded(shards).data;
     constexpr int kLanes = 16;
-    constexpr std::int64_t kSpace = 100;  // of each shard
+    constexpr std::int64_t kSpace = 100;  // samples in each shard
     std::set<std::pair<std::size_t, std::uint64_t>> drawn;
     std::size_t samples = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -175,7 +175,7 @@ TEST_CASE("a lane keeps its shard for a stretch of rounds, and reads all of them
   CHECK(read.size() == 5);
   for (const auto& shard : read) {
     CAPTURE(shard.first);
-    CHECK(shard.second > 150);  // times; 200 is the mean
+    CHECK(shard.second > 150);  // number of draws; 200 is the mean
     CHECK(shard.second < 250);
   }
 }

@@ -34,7 +34,7 @@ Bytes inventory_bytes() {
   return encode(Inventory{lost, {0xff, 0x01}, {96, kWeightUnknown}});
 }
 
-// One valid message of every kind, and whether some bytes are accepted as it.
+// One valid message of every kind, and a check whether bytes are accepted as it.
 struct Kind {
   const char* name;
   Bytes valid;
@@ -98,7 +98,7 @@ TEST_CASE("a header that breaks a rule is refused") {
   CHECK(refused(result, 1, kPeerProtocolVersion + 1));
   CHECK(refused(result, 2, 99));  // no such codec
   CHECK(refused(result, 3, 1));
-  CHECK(refused({FrameType::want, 0, id_of<GroupId>(7), 5}, 2, 1));  // a codec of nothing
+  CHECK(refused({FrameType::want, 0, id_of<GroupId>(7), 5}, 2, 1));  // a codec for an empty payload
   CHECK(refused({FrameType::hello, 20, {}, 0}, 31, 1));              // a number before numbers begin
   CHECK(refused({FrameType::join, 20, {}, 0}, 28, 1));
   CHECK(refused({FrameType::join, 20, {}, 0}, 5, 0x80));               // far too long
@@ -159,7 +159,7 @@ TEST_CASE("a message cut short anywhere, or followed by anything, is refused") {
 }
 
 TEST_CASE("what is accepted is exactly what would have been written") {
-  // One flipped bit gives an error or another message that encodes to exactly those bytes: there is one form of each.
+  // One flipped bit gives an error or another message that encodes to exactly those bytes: each message has one form.
   const Bytes valid = encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)});
   for (std::size_t bit = 0; bit < valid.size() * 8; ++bit) {
     Bytes flipped = valid;
@@ -240,7 +240,7 @@ TEST_CASE("numbers beyond their limit are refused") {
   CHECK_FALSE(decode_state_info(encode(info)).ok());
   info.round = 1;
   CHECK(decode_state_info(encode(info)).ok());
-  info.state_floats = 1;  // and no digest for it
+  info.state_floats = 1;  // with no digest for it
   CHECK_FALSE(decode_state_info(encode(info)).ok());
   info.chunk_digests = {id_of<Digest>(2), id_of<Digest>(3)};  // one too many
   CHECK_FALSE(decode_state_info(encode(info)).ok());

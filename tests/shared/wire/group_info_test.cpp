@@ -57,7 +57,7 @@ TEST_CASE("a plan that could not be run is refused") {
   CHECK(refused([](GroupInfo& g) { g.members.resize(kGroupMembersMax + 1); }));
   CHECK(refused([](GroupInfo& g) { g.codec = "zip"; }));
   CHECK(refused([](GroupInfo& g) { g.members[3].codec = "zip"; }));
-  CHECK(refused([](GroupInfo& g) { g.members[0].role = MemberRole::deferred; }));  // and owns a part
+  CHECK(refused([](GroupInfo& g) { g.members[0].role = MemberRole::deferred; }));  // a deferred member that owns a part
   CHECK(refused([](GroupInfo& g) { g.reason = std::string(kReasonBytesMax + 1, 'x'); }));
   CHECK(refused([](GroupInfo& g) { g.run_id = ""; }));
   CHECK(refused([](GroupInfo& g) { g.round = -1; }));

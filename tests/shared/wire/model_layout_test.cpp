@@ -35,7 +35,7 @@ TEST_CASE("the cost of a sample grows with layers, with the square of the width,
   model.width = 128;
   model.context = 128;
   const double base = flops_per_sample(model);
-  // Six operations a weight and byte, as the rule of thumb has it, plus the attention's squares.
+  // Six operations for each weight and byte (the usual rule of thumb), plus the attention's squares.
   const double weights = 4 * 12 * 128.0 * 128 + 256 * 128;
   CHECK(base == doctest::Approx(128 * (6 * weights + 4 * 12 * 128.0 * 128)));
   ModelOptions deeper = model;
@@ -91,7 +91,7 @@ TEST_CASE("well-known models have as many parameters as are published for them")
   gpt2.context = 1024;
   gpt2.vocabulary = 50257;
   gpt2.recent = 0;
-  CHECK(parameter_count(gpt2) == 124'439'808 - 12 * 3 * 768);  // we do without the attention's biases
+  CHECK(parameter_count(gpt2) == 124'439'808 - 12 * 3 * 768);  // our model has no biases in attention
   ModelOptions albert = of("albert", 12);
   albert.width = 768;
   albert.heads = 12;
@@ -113,7 +113,8 @@ TEST_CASE("what an image costs a resnet is what is published") {
   ModelOptions resnet = of("resnet", 50);
   resnet.image_size = 224;
   resnet.classes = 1000;
-  // 4.09 billion multiplications forward, twice that back, less the first layer's gradient by the image.
+  // 4.09 billion multiplications in the forward pass, twice that in the backward pass, less the first layer's gradient
+  // by the image.
   CHECK(flops_per_sample(resnet) == doctest::Approx(2 * 3 * 4.09e9).epsilon(0.03));
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   const double vector = 4.0 * static_cast<double>(parameter_count(manifest.model));
   CHECK(needs.state == 3 * vector);  // AdamW's two moments
   CHECK(needs.gradients == 4 * vector);
-  // A position of a GPT-2 takes some 0.7 MB of its 12 blocks, 0.6 of attention and 0.4 of scores.
+  // A position of a GPT-2 takes about 0.7 MB in its 12 blocks, 0.6 in attention and 0.4 in scores.
   CHECK(needs.activations > 1024 * 1e6);
   CHECK(needs.activations < 1024 * 2e6);
   CHECK(needs.total() == doctest::Approx(needs.programs + needs.state + needs.gradients + needs.activations));
@@ -138,7 +139,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).state == 2 * vector);
   other = manifest;
   other.local.emplace();
-  CHECK(memory_needs(other).state == 7 * vector);  // AdamW inside, too, and where the steps began
+  CHECK(memory_needs(other).state == 7 * vector);  // AdamW inside, too, and the parameters where the steps began
   CHECK(memory_needs(other).gradients == 4 * vector);
   other.local->partners = "ring";
   CHECK(memory_needs(other).gradients == 6 * vector);
@@ -149,7 +150,7 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(memory_needs(other).state == 4 * vector);
   CHECK(memory_needs(other).gradients == 4 * vector);
   other.local.emplace();
-  CHECK(memory_needs(other).state == 8 * vector);  // both beginnings
+  CHECK(memory_needs(other).state == 8 * vector);  // both sets of parameters where steps began
   other.local->fragments = 4;
   CHECK(memory_needs(other).gradients == 2.5 * vector);
   other.local->eager = true;

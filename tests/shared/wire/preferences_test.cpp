@@ -9,7 +9,7 @@ using namespace starling::wire;
 
 namespace {
 
-// A value of each setting that is not its default.
+// A value of each setting that differs from its default.
 constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"compute", "always"},
     {"gpu", "never"},

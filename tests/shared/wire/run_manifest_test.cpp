@@ -47,7 +47,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 using Changes = std::vector<std::pair<std::string, std::function<void(RunManifest&)>>>;
 
-// Each makes a good manifest one that is refused, with the field's name.
+// Each change makes a good manifest a refused one, whose error names the field.
 void check_refused(const Changes& changes) {
   REQUIRE(check_manifest(good_manifest()).ok());
   for (const auto& entry : changes) {
@@ -69,7 +69,7 @@ LocalOptions& mixing(RunManifest& manifest) {
   return local;
 }
 
-// Rounds of fragments, of local steps.
+// Rounds of fragments, with local steps.
 void stream(RunManifest& manifest, int fragments) {
   manifest.delay_parameter_updates = true;
   manifest.local.emplace().fragments = fragments;
@@ -234,7 +234,7 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"contribution_codec", [](RunManifest& m) { m.contribution_codec = "int1"; }},
       {"error_feedback", [](RunManifest& m) { m.error_feedback = 1.5; }},
       {"error_feedback", [nan](RunManifest& m) { m.error_feedback = nan; }},
-      {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // what is left out would be lost
+      {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // left-out values would be lost
       {"low_rank", [](RunManifest& m) { m.low_rank = -1; }},
       {"averaging.formation", [](RunManifest& m) { m.low_rank = 4, m.averaging.formation = "grid"; }},
       {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
@@ -250,7 +250,7 @@ TEST_CASE("what local steps can not be together with is refused, too") {
   check_refused({
       {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
       {"local.partners", [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().partners = "ring"; }},
-      {"local.mix_every", [](RunManifest& m) { m.local.emplace().mix_every = 50; }},  // with nobody
+      {"local.mix_every", [](RunManifest& m) { m.local.emplace().mix_every = 50; }},  // there is nobody to gossip with
       {"local.consensus_bound", [](RunManifest& m) { m.local.emplace().consensus_bound = 0.01; }},
       {"local.mixing_rate", [](RunManifest& m) { m.local.emplace().mixing_rate = 0.7; }},
       {"local.mixing_momentum", [](RunManifest& m) { m.local.emplace().mixing_momentum = 0.5; }},
@@ -388,7 +388,7 @@ TEST_CASE("a model is refused sizes that make no sense together, and data that i
         std::string::npos);
   CHECK(refused("gpt", [](RunManifest& m) {
           m.model.positions = "rotary";
-          m.model.width = 132;  // 33 a head: no halves to turn
+          m.model.width = 132;  // 33 for each head, which cannot be halved for rotation
         }).find("twice model.heads") != std::string::npos);
   CHECK(refused("mlp", [](RunManifest& m) { m.data.train_items = 1000; }).find("data.train_items") !=
         std::string::npos);

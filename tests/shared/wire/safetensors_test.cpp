@@ -53,7 +53,7 @@ TEST_CASE("tensors come back with their names, types, shapes and places, aligned
 TEST_CASE("a header that lies about sizes, places, types or itself is refused") {
   const std::string good = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})";
   REQUIRE(read(raw(good, 4)).ok());
-  CHECK_FALSE(read(raw(good, 5)).ok());  // bytes that are nobody's
+  CHECK_FALSE(read(raw(good, 5)).ok());  // bytes that belong to no tensor
   CHECK_FALSE(read(raw(good, 3)).ok());
   for (
       const char* header : {
