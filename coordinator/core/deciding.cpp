@@ -14,8 +14,18 @@ constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
+std::string does_not_count(const wire::RoundReport& report, std::string_view why) {
+  return fmt::format("the report of round {} does not count: {}", report.round, why);
+}
+
+// No honest member tells such a thing.
 Error refused(const wire::RoundReport& report, std::string_view why) {
-  return {ErrorCode::invalid_argument, fmt::format("the report of round {} does not count: {}", report.round, why)};
+  return {ErrorCode::invalid_argument, does_not_count(report, why)};
+}
+
+// An honest member may: rounds were given up, or come in another order.
+Error untimely(const wire::RoundReport& report, std::string_view why) {
+  return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
 }  // namespace
@@ -30,7 +40,14 @@ std::string RunCoordinator::Impl::take_report(TimePoint now, WallTime wall, cons
     return {};
   }
   if (reports_.has_spoken(reporter, report.round)) return {};
-  if (Status status = check(report, reporter); !status.ok()) return status.error().message;
+  if (Status status = check(report, reporter); !status.ok()) {
+    // A coordinator that died may have dealt groups that its store has never heard of.
+    const bool may_be_honest = recovered_ && now < started_ + options_.absence_patience;
+    if (status.error().code == ErrorCode::invalid_argument && !may_be_honest) {
+      reputation_.on_false_word(round_, reporter);
+    }
+    return status.error().message;
+  }
   const Status kept = reports_.add(now, reporter, report);
   if (kept.ok()) hear_of_members(reporter, report);
   return kept.ok() ? std::string() : kept.error().message;
@@ -76,10 +93,10 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
     return refused(report, "its group was not dealt, and does not follow from the last one");
   }
   if (group != nullptr && electorates_.deciding(report.round, report.group) == nullptr) {
-    return refused(report, "the round was planned again, without its group");
+    return untimely(report, "the round was planned again, without its group");
   }
   if (report.round > round_ && !reports_.has_spoken(reporter, report.round - 1)) {
-    return refused(report, "its sender has not reported the round before");
+    return untimely(report, "its sender has not reported the round before");
   }
   if (group != nullptr && group->origin != SeatedGroup::Origin::credited) {
     if (group->is_grid()) limits.columns = group->columns.size();

@@ -82,7 +82,7 @@ void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& repo
   }
 }
 
-void Reputation::on_outvoted(RoundIndex round, const PeerId& peer) { outvoted_[round].insert(peer); }
+void Reputation::on_false_word(RoundIndex round, const PeerId& peer) { false_words_[round].insert(peer); }
 
 // More than half of those that were with it and could tell, or enough.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
@@ -107,7 +107,7 @@ std::set<PeerId> Reputation::at_fault(const Pairs& pairs) const {
 
 void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
-  std::erase_if(outvoted_, [round](const auto& entry) { return entry.first + kRemembered < round; });
+  std::erase_if(false_words_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   Pairs accusers;
   for (const auto& [key, meeting] : meetings_) {
     for (const Word& word : meeting.words) accusers[word.accused].insert(word.accuser);
@@ -166,7 +166,7 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
       is_at_odds = is_at_odds || (at_odds.contains(peer) && !guilty.contains(peer));
     }
   }
-  for (const auto& [then, peers] : outvoted_) {
+  for (const auto& [then, peers] : false_words_) {
     for (const PeerId& peer : peers) {
       hold_against(peer, then, {weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
     }

@@ -61,8 +61,9 @@ class Reputation {
   // What one member says of a round that it finished in a group of `members` (sorted). Whoever spoke once is not heard
   // on that round again.
   void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const PeerId> members);
-  // Others measured the same as it, and found something else (EvaluationTurn); told in `round`.
-  void on_outvoted(RoundIndex round, const PeerId& peer);
+  // The coordinator itself knows that what the member told in `round` is false: others measured another held-out loss
+  // (EvaluationTurn), or it reported a result that it cannot have.
+  void on_false_word(RoundIndex round, const PeerId& peer);
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
   // Judges everybody by the rounds before `round`. Of those who are there no more than a third sits out, and never all
   // whom others can call: whatever is wrong then, it is not they.
@@ -88,7 +89,7 @@ class Reputation {
   void seat(RoundIndex round, std::span<const Present> present);
 
   std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
-  std::map<RoundIndex, std::set<PeerId>> outvoted_;
+  std::map<RoundIndex, std::set<PeerId>> false_words_;
   struct Record {
     double faults = 0;
     int times_out = 0;         // that count against it

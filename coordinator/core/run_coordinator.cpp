@@ -226,7 +226,7 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
     ops.emplace_back(
         EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, figure.accuracy, wall});
   }
-  for (const PeerId& peer : verdict->outvoted) reputation_.on_outvoted(round_, peer);
+  for (const PeerId& peer : verdict->outvoted) reputation_.on_false_word(round_, peer);
 }
 
 std::vector<StoreOp> RunCoordinator::Impl::on_timer(TimePoint now, WallTime wall) {

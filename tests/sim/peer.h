@@ -76,7 +76,10 @@ class Peer final : private session::Session::Mediator {
 
   [[nodiscard]] int index() const { return index_; }
   // Does its fellows harm, on purpose or not.
-  [[nodiscard]] bool sends_garbage() const { return index_ >= world_.options().peers - world_.options().garbage_peers; }
+  [[nodiscard]] bool sends_garbage() const {
+    const SwarmOptions& options = world_.options();
+    return index_ >= options.peers - options.garbage_peers && index_ < options.peers;
+  }
   [[nodiscard]] const PeerId& id() const { return id_; }
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
   // It is up. state: what all agree on, [parameters | moments].

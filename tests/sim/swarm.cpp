@@ -31,6 +31,7 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // than it tells
+constexpr double kNewcomersTrickleS = 3;
 // As far as the begin is from the furthest sample: whoever is further away has left the problem behind.
 constexpr double kSpreadMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
@@ -181,8 +182,10 @@ void Swarm::add_peers() {
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
     if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id);
-    // Newcomers trickle in, and liars are there first.
-    scheduler_.after(from_seconds(is_liar ? 0 : uniform(0, 3)), [peer = peers_.back().get()] { peer->start(); });
+    // Newcomers trickle in. Liars are there first, but for the sybils: who is alone decides alone.
+    const bool is_sybil = is_liar && lie_of(index - options_.peers) == Lie::sybil;
+    const double from_s = is_sybil ? kNewcomersTrickleS : is_liar ? 0 : uniform(0, kNewcomersTrickleS);
+    scheduler_.after(from_seconds(from_s), [peer = peers_.back().get()] { peer->start(); });
   }
 }
 

@@ -32,7 +32,7 @@ std::vector<wire::RoundReport> lone_reports(int number, RoundIndex first, int ro
   return reports;
 }
 
-// What the liar has said is of no account, and the others go on as before.
+// Nothing that the liar has said counts, and the others go on as before.
 void check_unharmed(Swarm& swarm, std::size_t before, int liar) {
   swarm.run_for(seconds(10));
   CHECK(swarm.decided.size() > before + 10);
@@ -63,6 +63,43 @@ TEST_CASE("a lone report of a group that nobody dealt decides nothing and mints 
   CHECK(decision.ops.empty());
   CHECK_FALSE(decision.reply.notice.empty());
   check_unharmed(swarm, before, 4);
+}
+
+TEST_CASE("a member that reports again and again what it cannot have sits out; after a restart nobody is blamed") {
+  Swarm swarm;
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(5));
+  const auto seats_of_liar_in = [&swarm](std::size_t rounds) {
+    std::size_t seats = 0;
+    for (std::size_t i = swarm.decided.size() - rounds; i < swarm.decided.size(); ++i) {
+      for (const CreditedContribution& line : swarm.decided[i].contributions) seats += line.peer == peer_id(4) ? 1 : 0;
+    }
+    return seats;
+  };
+  VirtualMember& liar = swarm.member(4);
+  const auto lie = [&] {
+    const VirtualMember honest = liar;
+    liar.reports = lone_reports(4, liar.last_reply.round, 1);
+    swarm.call(liar);
+    liar = honest;
+  };
+  SUBCASE("two lies within a few rounds") {
+    for (int i = 0; i < 2; ++i) {
+      lie();
+      swarm.run_for(seconds(2));
+    }
+    swarm.run_for(seconds(2));
+    CHECK(seats_of_liar_in(2) == 0);
+  }
+  SUBCASE("right after a restart, when its groups may have been forgotten") {
+    swarm.restart_coordinator();
+    for (int i = 0; i < 2; ++i) {
+      lie();
+      swarm.run_for(seconds(2));
+    }
+    swarm.run_for(seconds(4));
+    CHECK(seats_of_liar_in(2) == 2);
+  }
 }
 
 TEST_CASE("rounds filed ahead decide nothing when they come up") {
