@@ -5,6 +5,7 @@
 #include "shared/crypto/secrets.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/swarm/successor.h"
 #include "shared/wire/model_layout.h"
 
 namespace starling::api::testing {
@@ -19,6 +20,15 @@ crypto::TlsContext server_context(const crypto::CertificateAuthority& authority)
   const WallTime now = SystemClock().wall_now();
   const std::string certificate = authority.issue_server(key.public_key(), {.now = now, .hosts = {}}).value();
   return crypto::TlsContext::coordinator_server(authority.certificate_pem(), {certificate, key}).value();
+}
+
+constexpr SampleCount kSamplesMax = 1000;  // credited to a member in a round
+
+swarm::Seating first_group(const std::vector<PeerId>& members) {
+  swarm::Seating seating;
+  seating.id.bytes.fill(100);
+  for (const PeerId& member : members) seating.seats.push_back({member});
+  return seating;
 }
 
 Digest digest_of(std::uint8_t byte) {
@@ -189,10 +199,21 @@ int TestVolunteer::post(const std::string& path, const std::string& body) {
 
 Digest state_of_round(RoundIndex round) { return digest_of(static_cast<std::uint8_t>(10 + round)); }
 
+void deal_first_group(const db::Stores& stores, const RunId& run_id, const std::vector<PeerId>& members) {
+  db::SeatedGroup group{first_group(members).id, 0, true, kSamplesMax};
+  for (const PeerId& member : members) {
+    group.seats.push_back({0, member, stores.accounts.find_host(member).value().account_id, 0});
+  }
+  REQUIRE(stores.electorates.add(run_id, group).ok());
+}
+
 wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples) {
+  swarm::Seating seating = first_group(members);
+  const std::vector<bool> all(members.size(), true);
+  while (seating.round < round) seating = swarm::succeed(seating, all, state_of_round(seating.round + 1));
   wire::RoundReport report;
   report.round = round;
-  report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
+  report.group = seating.id;
   report.members = members;
   for (const PeerId& member : members) report.contributions.push_back({member, samples});
   report.state_digest = state_of_round(round + 1);

@@ -27,6 +27,9 @@ class FillableContributions final : public db::ContributionStore {
   explicit FillableContributions(db::ContributionStore& real) : real_(real) {}
   Result<db::AppendOutcome> append(const db::RoundResult& result) override;
   Status append_async(db::RoundResult result, Appended done) override;
+  Result<std::vector<db::Contribution>> of_round(const RunId& run_id, RoundIndex round) const override {
+    return real_.of_round(run_id, round);
+  }
   Result<db::Totals> ledger_sum(const RunId& run_id) const override { return real_.ledger_sum(run_id); }
   Status verify_totals() const override { return real_.verify_totals(); }
   Result<std::vector<db::LedgerEntry>> entries_of(AccountId account, const db::Page& page) const override {
@@ -111,6 +114,9 @@ class TestVolunteer {
   std::unique_ptr<net::HttpClient> client_;
 };
 
+// These members are dealt a group for round 0, by a coordinator before the one that is started next.
+void deal_first_group(const db::Stores& stores, const RunId& run_id, const std::vector<PeerId>& members);
+// Of that group, or of those that follow from it when all members bring something to every round.
 wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples);
 Digest state_of_round(RoundIndex round);
 

@@ -17,8 +17,9 @@ struct Asked : TestProject {
   Asked() {
     const db::Run run = make_run("one", manifest_key, db::RunState::running, 1);
     REQUIRE(stores().runs.create(run).ok());
-    REQUIRE(this->run().poll().ok());
     REQUIRE(ada.join(invite()).ok());
+    deal_first_group(stores(), "one", {ada.key.peer_id()});
+    REQUIRE(this->run().poll().ok());
     ada.beat.run_id = "one";
     ada.beat.phase = wire::MemberPhase::training;
     ada.beat.state_digest = state_of_round(0);

@@ -12,7 +12,6 @@ namespace {
 struct Pair : TestProject {
   explicit Pair(db::RunState state = db::RunState::running) {
     REQUIRE(stores().runs.create(make_run("one", manifest_key, state)).ok());
-    REQUIRE(run().poll().ok());
     const std::string token = invite(2);
     for (TestVolunteer* volunteer : {&ada, &bob}) {
       REQUIRE(volunteer->join(token).ok());
@@ -21,6 +20,8 @@ struct Pair : TestProject {
       volunteer->beat.state_digest = state_of_round(0);
       volunteer->beat.listen_port = 4000;
     }
+    deal_first_group(stores(), "one", members());
+    REQUIRE(run().poll().ok());
   }
   [[nodiscard]] std::vector<PeerId> members() const { return {ada.key.peer_id(), bob.key.peer_id()}; }
 

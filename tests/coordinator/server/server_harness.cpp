@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
+#include "shared/swarm/successor.h"
 
 namespace starling::server::testing {
 namespace {
@@ -112,17 +113,45 @@ Two::Two() {
   }
 }
 
+wire::GroupInfo Two::dealt() {
+  // Both hold the first state and have computed before the batch is full, so that both are in the plan.
+  for (const double samples_per_s : {0.0, 1000.0}) {
+    for (int tries = 0; tries < 500; ++tries) {
+      for (Member* member : {&ada, &bob}) {
+        member->beat.listen_port = 4000;
+        member->beat.batch_seconds = 0.01;
+        member->beat.samples_per_s = samples_per_s;
+        member->beat.samples_this_round = samples_per_s > 0 ? 30 : 0;
+        const auto reply = member->call();
+        if (!reply.ok()) continue;
+        member->beat.state_digest = reply->state_digest;
+        if (reply->group && reply->group->members.size() == 2) return *reply->group;
+      }
+      if (samples_per_s == 0 && tries > 0) break;
+    }
+  }
+  FAIL("no group was dealt");
+  return {};
+}
+
 void Two::finish_round() {
+  if (group_) {
+    group_ = swarm::plan_successor(*group_, std::vector<SampleCount>{1, 1}, ada.beat.state_digest);
+  } else {
+    group_ = dealt();
+  }
   wire::RoundReport report;
   report.round = round;
-  report.group.bytes.fill(static_cast<std::uint8_t>(100 + round));
-  report.members = {ada.peer(), bob.peer()};
+  report.group = group_->id;
+  for (const wire::GroupMember& member : group_->members) report.members.push_back(member.endpoint.peer);
   report.contributions = {{ada.peer(), 40}, {bob.peer(), 20}};
   report.state_digest = state_of_round(++round);
   for (Member* member : {&ada, &bob}) {
     member->beat.reports.push_back(report);
     member->beat.state_round = round;
     member->beat.state_digest = report.state_digest;
+    member->beat.samples_per_s = 0;
+    member->beat.samples_this_round = 0;
   }
 }
 

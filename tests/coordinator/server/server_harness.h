@@ -73,6 +73,8 @@ class Member {
 // Two members of run "one" that go through rounds of 60 samples together, through all failures of the coordinator.
 struct Two {
   Two();
+  // In the group that they are dealt for their first round, which the coordinator must be there for; then in those that
+  // follow from it.
   void finish_round();
   // Sends heartbeats of both until every round is acknowledged.
   void settle();
@@ -80,6 +82,10 @@ struct Two {
   Member ada{"Ada"};
   Member bob{"Bob"};
   RoundIndex round = 0;
+
+ private:
+  [[nodiscard]] wire::GroupInfo dealt();
+  std::optional<wire::GroupInfo> group_;  // of the last round
 };
 
 // Run "one" of the project, created, started and served, which both have joined.
