@@ -116,7 +116,7 @@ class TestVolunteer {
 
 // These members are dealt a group for round 0, by a coordinator before the one that is started next.
 void deal_first_group(const db::Stores& stores, const RunId& run_id, const std::vector<PeerId>& members);
-// Of that group, or of those that follow from it when all members bring something to every round.
+// A report of that group, or of the one that follows from it when all members bring something to every round.
 wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples);
 Digest state_of_round(RoundIndex round);
 

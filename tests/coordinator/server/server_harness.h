@@ -85,7 +85,7 @@ struct Two {
 
  private:
   [[nodiscard]] wire::GroupInfo dealt();
-  std::optional<wire::GroupInfo> group_;  // of the last round
+  std::optional<wire::GroupInfo> group_;  // the last round's
 };
 
 // Run "one" of the project, created, started and served, which both have joined.
