@@ -119,7 +119,8 @@ TEST_CASE_FIXTURE(Fixture, "a server that is away for a while costs a wait and n
   TestServer server(url);
   ServedRun run(server);
   Two& two = run.two;
-  two.settle();
+  two.finish_round();
+  two.settle();  // with who may decide the next round
   two.finish_round();
   postgres.kill();
   CHECK(eventually([&] { return !two.ada.call().ok(); }));  // by now another may lead, for all it knows
@@ -129,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "a server that is away for a while costs a wait and n
   two.finish_round();
   two.settle();
   const Ended status = server.command({"run", "status", server.directory, "--json"});
-  CHECK_MESSAGE(status.says(R"("ledger_samples":120)"), status.output);
+  CHECK_MESSAGE(status.says(R"("ledger_samples":180)"), status.output);
   CHECK(server.command({"credit", "check", server.directory}).status == 0);
   run.process.signal(SIGTERM);
   CHECK(run.process.end().status == 0);
