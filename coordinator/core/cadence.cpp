@@ -6,22 +6,23 @@
 namespace starling::core {
 namespace {
 
-constexpr double kSmoothing = 0.3;    // weight of the newest round
-constexpr double kLagGain = 0.15;     // small: what a single round brings is chance for the most part
-constexpr double kLagStepMax = 0.25;  // of the batch, before the gain: a round that waited for somebody is no measure
-constexpr double kLagMin = -0.5, kLagMax = 1;  // of the batch
+constexpr double kSmoothing = 0.3;  // weight of the newest round
+constexpr double kLagGain = 0.15;   // small: a single round's figure is chance for the most part
+// limit as a fraction of the batch, before the gain: a round that waited for a member is no measure
+constexpr double kLagStepMax = 0.25;
+constexpr double kLagMin = -0.5, kLagMax = 1;  // in batches
 constexpr std::size_t kArrivalsKept = 256;
 constexpr std::size_t kArrivalsEnough = 16;
 constexpr double kNearlyAll = 0.97;
-constexpr double kLeadOfRound = 0.12;  // of a round's length
-// Calls are spread over this part of the lead: not at its very beginning, since intervals are rounded and
+constexpr double kLeadOfRound = 0.12;  // fraction of a round's length
+// The part of the lead over which calls are spread: not at its very beginning, since intervals are rounded and
 // forecasts waver, and not so late that the answer could miss the start.
 constexpr double kSpreadFrom = 0.1;
 constexpr double kSpreadTo = 0.45;
-constexpr double kFarLeads = 10;        // beyond so many leads the forecast is checked on the way
-constexpr double kFarStep = 0.7;        // of the remaining time
-constexpr double kWelcomeRounds = 2;    // at most so many usual rounds long is one that waits
-constexpr double kDownloadSlack = 1.5;  // of what the line alone lets expect
+constexpr double kFarLeads = 10;        // number of leads beyond which the forecast is checked on the way
+constexpr double kFarStep = 0.7;        // fraction of the remaining time
+constexpr double kWelcomeRounds = 2;    // longest round that waits, in usual rounds
+constexpr double kDownloadSlack = 1.5;  // multiple of the time that the line alone would take
 constexpr int kDoublingsMax = 10;
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
 
@@ -31,7 +32,7 @@ void smooth(Duration& value, Duration newest) {
 
 Duration scaled(Duration d, double factor) { return from_seconds(to_seconds(d) * factor); }
 
-// The interval at which so many members stay within the budget.
+// The interval at which this number of members stays within the budget.
 Duration budget_interval(std::size_t members, const CoordinatorOptions& options) {
   return from_seconds(static_cast<double>(members) / options.heartbeats_per_s_max);
 }
@@ -55,8 +56,8 @@ void Rhythm::on_round(Duration took) { smooth(round, took); }
 void Rhythm::on_averaging(Duration took) { smooth(averaging, took); }
 void Rhythm::on_catching_up(Duration took) { smooth(catching_up, took); }
 
-// An integral control of what rounds bring: their mean is the target whatever makes forecasts wrong, and no single
-// round, or claim, moves it far.
+// Integral control: the mean of the rounds meets the target whatever makes forecasts wrong, and no single round, or
+// claim, moves it far.
 void Rhythm::on_filled(double later_s, double batch_s) {
   const double step_s = kLagGain * std::clamp(later_s, -kLagStepMax * batch_s, kLagStepMax * batch_s);
   lag = from_seconds(std::clamp(to_seconds(lag) + step_s, kLagMin * batch_s, kLagMax * batch_s));

@@ -15,7 +15,7 @@ bool CheckpointTurn::ask(TimePoint now, const PeerId& peer, RoundIndex round, co
     turn_ = Turn{peer, round, state_digest, now};
     return true;
   }
-  // The answer may have been lost; who has the state still can begin then.
+  // The answer may have been lost; a member that still has the state can begin then.
   return turn_ && turn_->peer == peer && turn_->state_digest == state_digest;
 }
 

@@ -5,7 +5,7 @@
 namespace starling::core {
 namespace {
 
-constexpr RoundIndex kRemembered = 32;  // rounds: members tell what they could not tell before
+constexpr RoundIndex kRemembered = 32;  // rounds: members report late what they could not report before
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// Samples that members say they brought and that their groups do not confirm: whoever ends a round with another result
-// than the one that counts, be it by a broken line, a broken computer or a lie. They are credited to nobody, and shown.
+// Samples that members say they brought and that their groups do not confirm. A member claims such samples if it ends a
+// round with another result than the one that counts, by a broken line, a broken computer or a lie. They are credited
+// to nobody, and shown.
 #pragma once
 
 #include <map>
@@ -10,15 +11,15 @@
 
 namespace starling::core {
 
-// What `reporter` says of itself in a report that nobody may have checked.
+// Returns the samples that `reporter` claims for itself in a report that nobody may have checked.
 SampleCount claimed_by(const PeerId& reporter, const wire::RoundReport& report);
 
 class ClaimBook {
  public:
-  // The contributions that were credited for the round, by peer. Rounds of long ago are forgotten.
+  // Notes the contributions that were credited for the round, by peer. Old rounds are forgotten.
   void on_decided(RoundIndex round, std::span<const wire::Contribution> credited);
-  // How much of what `peer` claims is not credited. Whoever claimed once for a round is not heard on it again; of
-  // rounds that are not remembered nothing is known: 0.
+  // Returns how much of the samples that `peer` claims is not credited. Only the first claim of a peer in a round is
+  // heard. Returns 0 for rounds that are no longer remembered.
   SampleCount unconfirmed(RoundIndex round, const PeerId& peer, SampleCount claimed);
 
  private:

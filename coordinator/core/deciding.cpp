@@ -1,4 +1,4 @@
-// Which results count, and what happens when nobody holds the state any more.
+// Decides which results count, and what happens when nobody holds the state any more.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,19 +18,19 @@ std::string does_not_count(const wire::RoundReport& report, std::string_view why
   return fmt::format("the report of round {} does not count: {}", report.round, why);
 }
 
-// No honest member tells such a thing.
+// Refusal of a report that no honest member sends.
 Error refused(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::invalid_argument, does_not_count(report, why)};
 }
 
-// An honest member may: rounds were given up, or come in another order.
+// Refusal of a report that an honest member may send: rounds were given up, or come in another order.
 Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
 }  // namespace
 
-// Empty, or why the report was refused.
+// Returns why the report was refused; empty if it was taken.
 std::string RunCoordinator::Impl::take_report(TimePoint now, WallTime wall, const PeerId& reporter,
                                               const wire::RoundReport& report, Ops& ops) {
   if (report.round >= round_ + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
@@ -114,8 +114,8 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
   return {};
 }
 
-// Where an older coordinator has decided the round before, its group is not known: any group of this round is
-// acceptable then that most of the accounts credited with that round vouch for.
+// If an older coordinator decided the round before, its group is not known. Any group of this round is acceptable then
+// that most of the accounts credited with that round vouch for.
 bool RunCoordinator::Impl::is_credited(const PeerId& peer) const {
   return std::any_of(last_credited_.begin(), last_credited_.end(), [&](const Seat& seat) { return seat.peer == peer; });
 }
@@ -134,7 +134,7 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
   }
 }
 
-// The result of the current round that a group's accounts have decided on; none yet, most of the time.
+// Returns the result of the current round that a group's accounts have decided on; none yet, most of the time.
 std::optional<Verdict> RunCoordinator::Impl::decided_now(TimePoint now) const {
   if (reports_.classes(round_).empty()) return std::nullopt;
   for (const SeatedGroup* group : electorates_.deciding(round_)) {
@@ -165,7 +165,7 @@ std::function<Ballot(const PeerId&)> RunCoordinator::Impl::ballots(TimePoint now
   };
 }
 
-// Whether a member that has not reported this group's result may have it, or come to have it.
+// True if a member that has not reported this group's result may have it, or come to have it.
 bool RunCoordinator::Impl::may_still_report(TimePoint now, const SeatedGroup& group, const PeerId& peer) const {
   if (reports_.has_spoken(peer, round_)) return false;  // for another group
   const auto found = members_.all().find(peer);
@@ -179,7 +179,7 @@ bool RunCoordinator::Impl::may_still_report(TimePoint now, const SeatedGroup& gr
     const bool takes_it = member->deferred() && now < member->result_due;
     return averages && member->state_round == round_ && (may_call || takes_it);
   }
-  // The group formed without this coordinator: what a member last told may be older than the result.
+  // The group formed without this coordinator: a member's last word may be older than the result.
   const TimePoint first = reports_.first_of(round_, group.id);
   const TimePoint patience_ends =
       std::max(first == kNever ? now : first + options_.absence_patience, started_ + options_.settle);
@@ -187,8 +187,8 @@ bool RunCoordinator::Impl::may_still_report(TimePoint now, const SeatedGroup& gr
   return averages && member->state_round == round_;
 }
 
-// Adds what the quorum of each column says that it brought. False while a column that brought something may still come
-// to one; after report_grace it is credited without those.
+// Adds the contributions that the quorum of each column reports. False while a column that brought something may still
+// come to a quorum; after report_grace the round is credited without such columns.
 bool RunCoordinator::Impl::add_column_claims(TimePoint now, const SeatedGroup& group, const ResultClass& version,
                                              Verdict& verdict) const {
   const bool patient = now < reports_.first_of(round_, group.id) + report_grace(rhythm_, options_);
@@ -290,8 +290,8 @@ void RunCoordinator::Impl::seat_successor(const Verdict& verdict, std::vector<Se
   if (successor) electorates_.seat(*successor);  // the last look at `verdict`: its group may move
 }
 
-// From what the plan's members brought, together with those who came late. A batch that takes less than the lead is
-// full before anybody can be told: the forecast had no say in it.
+// Learns from the samples of the plan's members, together with those that came late. A batch that takes less than the
+// lead is full before anybody can hear of the plan: the forecast had no say in it.
 void RunCoordinator::Impl::learn_lag(const Verdict& verdict) {
   if (!plan_ || plan_->id != verdict.group.id || plan_->samples_per_s <= 0) return;
   const double batch_s = plan_->samples / plan_->samples_per_s;
@@ -315,7 +315,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   assumed_until_ = now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax);
   without_holder_since_ = kNever;
   reports_.forget_below(round_);
-  // What was said ahead of this round counts if it is of a group that may decide it.
+  // Earlier reports about this round count if they are of a group that may decide it.
   reports_.forget(round_, [this](const ResultClass& result) {
     const SeatedGroup* group = electorates_.deciding(round_, result.group);
     if (group == nullptr) return !last_credited_.empty();
@@ -338,7 +338,7 @@ void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
   const auto& members = members_.all();
   const bool held = std::any_of(members.begin(), members.end(),
                                 [](const auto& entry) { return entry.second.ready || entry.second.assumed; });
-  // While the store is stuck, members may hold more reports than they can tell. And a round that is being decided may
+  // While the store is stuck, members may hold more reports than they can send. And a round that is being decided may
   // name the state that they hold.
   const bool deciding = !pending_credit_.empty() || reports_.first_at(round_) != kNever;
   if (held || members.empty() || deciding) {
@@ -356,8 +356,8 @@ void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
   ops.emplace_back(adopted);
 }
 
-// What most accounts of the last decided group vouch for; else the most advanced state that is known to have been the
-// swarm's: a member's, or the copy that is kept here.
+// Returns the state that most accounts of the last decided group vouch for; else the most advanced state that is known
+// to have been the swarm's: a member's, or the copy that is kept here.
 std::optional<StateAdopted> RunCoordinator::Impl::state_to_adopt(TimePoint now) const {
   using Ground = StateAdopted::Ground;
   if (auto vouched = vouched_state()) return vouched;
@@ -376,7 +376,7 @@ std::optional<StateAdopted> RunCoordinator::Impl::state_to_adopt(TimePoint now) 
 }
 
 std::optional<StateAdopted> RunCoordinator::Impl::vouched_state() const {
-  std::vector<std::pair<RoundIndex, Digest>> states;  // that members of the last group hold
+  std::vector<std::pair<RoundIndex, Digest>> states;  // the states that members of the last group hold
   const auto ballot_of = [&](const PeerId& peer) -> Ballot {
     const auto member = members_.all().find(peer);
     if (member == members_.all().end() || member->second.state_digest.is_zero()) return {};

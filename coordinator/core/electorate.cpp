@@ -12,7 +12,7 @@ struct AccountBallots {
   std::size_t cast_seats = 0;
   std::size_t open_seats = 0;
 
-  // What most of the seats say that are cast or may still be.
+  // The choice of most of the seats that are cast or may still be.
   [[nodiscard]] std::optional<std::size_t> vote() const {
     for (const auto& [choice, seats] : cast) {
       if (2 * seats > cast_seats + open_seats) return choice;

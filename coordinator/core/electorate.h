@@ -32,24 +32,24 @@ struct Seat {
 struct SeatedGroup {
   enum class Origin : std::uint8_t {
     dealt,      // by a coordinator of this run
-    successor,  // of the group that decided the round before, as its members compute it (shared/swarm/successor.h)
-    credited,   // those credited with the round before, where its group is not known: a round of an older coordinator
+    successor,  // the group after the one that decided the round before, as its members compute it (swarm/successor.h)
+    credited,   // those credited with the round before, where its group is not known: an older coordinator decided it
   };
   Origin origin = Origin::dealt;
-  GroupId id;  // what members report; of a grid, the whole grid's
+  GroupId id;  // the id that members report; for a grid, the id of the whole grid
   RoundIndex round = 0;
   std::vector<std::vector<Seat>> columns;  // by rank; a single one, or the columns of a grid
-  SampleCount samples_max = 0;             // credited to one member: who claims more gets nothing
+  SampleCount samples_max = 0;  // the most that one member is credited with; a member that claims more gets nothing
   friend bool operator==(const SeatedGroup&, const SeatedGroup&) = default;
 
   [[nodiscard]] bool is_grid() const { return columns.size() > 1; }
-  // Of all columns.
+  // The seats of all columns.
   [[nodiscard]] std::vector<Seat> seats() const;
   // Sorted, for look-ups; empty for a column that does not exist.
   [[nodiscard]] std::vector<PeerId> peers_of(std::size_t column) const;
 };
 
-// What has become of one seat: `choice` tells results apart, where it is cast.
+// The state of one seat. `choice` tells results apart; it is set if the ballot is cast.
 struct Ballot {
   enum class State : std::uint8_t { open, gone, cast };
   State state = State::gone;
@@ -62,26 +62,28 @@ struct Count {
 };
 Count count_votes(std::span<const Seat> seats, const std::function<Ballot(const PeerId&)>& ballot_of);
 
-// How many accounts these members of the seats belong to.
+// Counts the accounts that these members of the seats belong to.
 std::size_t accounts_among(std::span<const Seat> seats, const std::function<bool(const PeerId&)>& chosen);
 
-// The group that the members of `group` form for the next round when nobody calls them together, given the samples that
-// each brought and the state that they stepped to. None for a grid, whose members know their own column only, and where
-// the seats' order is not known.
+// Returns the group that the members of `group` form for the next round when nobody calls them together, given the
+// samples that each brought and the state that they stepped to. Returns none for a grid, whose members know their own
+// column only, and where the seats' order is not known.
 std::optional<SeatedGroup> successor_of(const SeatedGroup& group, std::span<const wire::Contribution> contributions,
                                         const Digest& state_digest);
 
-// The groups that may decide, and those that no longer may: what members say about each other there still counts.
+// The groups that may decide, and those that no longer may: the complaints that members report there still count.
 class ElectorateBook {
  public:
-  static constexpr std::size_t kGroupsMax = 64;  // remembered
+  static constexpr std::size_t kGroupsMax = 64;  // the most groups that are remembered
 
   void seat(SeatedGroup group);
-  // Its round is planned without it. What its members hold does not count, whatever they report later.
+  // Withdraws a group because its round is planned without it. A result that its members hold does not count, whatever
+  // they report later.
   void withdraw(const GroupId& group);
-  // Null for a group that nobody here has seated; withdrawn ones are found. Pointers are good until the next seat().
+  // Returns null for a group that was never seated here; withdrawn groups are found. Pointers are good until the next
+  // seat().
   [[nodiscard]] const SeatedGroup* find(const GroupId& group) const;
-  // The same, but null for one that is withdrawn, or of another round.
+  // Like find(), but null for a group that is withdrawn, or of another round.
   [[nodiscard]] const SeatedGroup* deciding(RoundIndex round, const GroupId& group) const;
   [[nodiscard]] std::vector<const SeatedGroup*> deciding(RoundIndex round) const;
 

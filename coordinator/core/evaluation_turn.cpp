@@ -10,20 +10,21 @@ constexpr std::size_t kFiguresUsual = 2;
 constexpr std::size_t kFiguresMax = 3;
 constexpr Duration kAheadMax = std::chrono::seconds(64);
 constexpr double kAheadRoundsMax = 4096;
-constexpr double kShare = 0.02;                           // of the asked members' time, at most …
-constexpr Duration kPauseMax = std::chrono::minutes(10);  // … but for what they say that it takes
+constexpr double kShare = 0.02;  // largest fraction of the asked members' time
+// longest pause, except for the time that members report for measuring
+constexpr Duration kPauseMax = std::chrono::minutes(10);
 
 // Processors add in other orders, which is 1e-5 of a loss at most; graphics cards may multiply with the 8 bits of
 // bfloat16, which is some tenths of a percent. A lie within a percent is less than a curve shows.
 constexpr double kTolerance = 0.01;
-constexpr double kToleranceMin = 0.001;  // bits a byte; of a model that is nearly always right
+constexpr double kToleranceMin = 0.001;  // bits a byte; for a model that is nearly always right
 
 bool agree(const EvaluationFigure& a, const EvaluationFigure& b) {
   const double tolerance = std::max(kToleranceMin, kTolerance * std::max(a.bits_per_byte, b.bits_per_byte));
   return a.bytes == b.bytes && std::abs(a.bits_per_byte - b.bits_per_byte) <= tolerance;
 }
 
-// The largest set of figures of which one agrees with all.
+// Returns the largest set of figures among which one agrees with all.
 std::vector<EvaluationFigure> most_agreed(const std::vector<EvaluationFigure>& figures) {
   std::vector<EvaluationFigure> most;
   for (const EvaluationFigure& one : figures) {
@@ -54,7 +55,7 @@ std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const PeerId& peer,
   return turn_->round;
 }
 
-// A running swarm is told so much ahead that several members call in between, however short its rounds are.
+// A running swarm is asked far enough ahead that several members call in between, however short its rounds are.
 void EvaluationTurn::begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options) {
   if (last_round_ && situation.round <= *last_round_) return;
   const Duration rest = std::min(kPauseMax, from_seconds(to_seconds(took_) / kShare));
@@ -70,7 +71,7 @@ void EvaluationTurn::begin(TimePoint now, const Situation& situation, const Coor
   turn_ = Turn{situation.round + ahead, doubted_.empty() ? kFiguresUsual : kFiguresMax, now, {}, {}};
 }
 
-// Those who contradicted each other measure again, and somebody else with them.
+// Members that contradicted each other measure again, together with another one.
 bool EvaluationTurn::has_place(const PeerId& peer) const {
   if (doubted_.contains(peer)) return true;
   const auto kept = static_cast<std::size_t>(std::count_if(

@@ -1,10 +1,10 @@
-// Who measures the held-out loss now and then, and which figure is believed.
+// Chooses the members that measure the held-out loss now and then, and the figure that is believed.
 //
-// Two members measure the same state, the one at the start of a round that they are told a little ahead: they do it
-// when they come there, before they train in it. Figures that agree are believed. When they do not, a third member is
-// asked: for the same state or, where the swarm has left that, the three measure a later one. Whoever is outvoted then
-// has lied, or its machine errs. A figure that nobody else could measure is passed on as what it is: one member's word.
-// The swarm goes on meanwhile, and nothing is kept of an open turn: whoever is asked again tells its figure again.
+// Two members measure one state, the state at the start of a round that they hear of a little ahead: they do it when
+// they come there, before they train in it. Figures that agree are believed. If they do not agree, a third member is
+// asked: for the same state or, if the swarm has left that, all three measure a later one. A member that is outvoted
+// then has lied, or its machine errs. A figure that nobody else could measure is passed on as one member's word. The
+// swarm goes on meanwhile, and an open turn is not stored: a member that is asked again sends its figure again.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace starling::core {
 
 class EvaluationTurn {
  public:
-  // `evaluated_round`: the last that figures are stored of.
+  // `evaluated_round`: the last round that has stored figures.
   explicit EvaluationTurn(std::optional<RoundIndex> evaluated_round) : last_round_(evaluated_round) {}
 
   struct Situation {
-    RoundIndex round = 0;   // of the swarm; the asked member holds the state at its start
-    Duration round_time{};  // of usual rounds; zero while unknown
+    RoundIndex round = 0;   // the swarm's; the asked member holds the state at its start
+    Duration round_time{};  // duration of a usual round; zero while unknown
     bool planned = false;   // the members are about to leave that state
     bool running = false;
   };
-  // The round whose state `peer` should measure. A run that is not running gets its last figure at once; a running one
-  // every evaluation_interval, or less often where measuring takes long.
+  // Returns the round whose state `peer` should measure. A run that is not running gets its last figure at once; a
+  // running one every evaluation_interval, or less often where measuring takes long.
   std::optional<RoundIndex> ask(TimePoint now, const PeerId& peer, const Situation& situation,
                                 const CoordinatorOptions& options);
 
@@ -39,19 +39,19 @@ class EvaluationTurn {
     std::vector<EvaluationFigure> believed;  // they agree; a single one is unconfirmed
     std::vector<PeerId> outvoted;
   };
-  // A figure, or that there is none. What nobody was asked for is ignored.
+  // Takes a figure, or the word that there is none. An answer that nobody asked for is ignored.
   void answered(TimePoint now, const PeerId& peer, const wire::EvaluationReport& report);
-  // A member calls, at this round: beyond the one it was asked for, it can no longer measure that.
+  // Notes a member's call at this round: once it is past the round it was asked for, it can no longer measure that.
   void on_call(TimePoint now, const PeerId& peer, RoundIndex state_round);
-  // Others are asked instead of those that are gone.
+  // Asks others instead of members that are gone.
   void forget_gone(const std::function<bool(const PeerId&)>& is_here);
-  // Once nothing more is to be waited for; the turn is over then. `members`: that could be asked, those that were among
-  // them.
+  // Returns the verdict once there is nothing more to wait for; the turn is over then. `members` counts the members
+  // that could be asked, including those that were.
   std::optional<Verdict> conclude(TimePoint now, const Situation& situation, std::size_t members,
                                   const CoordinatorOptions& options);
 
   [[nodiscard]] bool is_open() const { return turn_.has_value(); }
-  // The member is to measure the state at the start of `round`, and has not yet.
+  // True if the member is to measure the state at the start of `round`, and has not yet.
   [[nodiscard]] bool awaits(const PeerId& peer, RoundIndex round) const;
 
  private:
@@ -61,12 +61,12 @@ class EvaluationTurn {
   };
   struct Turn {
     RoundIndex round = 0;
-    std::size_t wanted = 2;  // figures
-    TimePoint since{};       // the swarm has been there
+    std::size_t wanted = 2;  // the number of figures
+    TimePoint since{};       // since when the swarm has been at the round
     std::map<PeerId, Asked> asked;
     std::set<PeerId> unable;
   };
-  // The member has been at it since it was asked, or since it came to the round.
+  // The member has measured since it was asked, or since it came to the round.
   void note_time(TimePoint now, const Asked& asked) { took_ = std::max(took_, now - std::max(asked.at, turn_->since)); }
   void begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options);
   [[nodiscard]] bool has_place(const PeerId& peer) const;
@@ -75,10 +75,10 @@ class EvaluationTurn {
   [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told);
 
   std::optional<Turn> turn_;
-  std::set<PeerId> doubted_;                  // two that contradicted each other, and nobody else could tell
-  Duration ahead_ = std::chrono::seconds(2);  // members hear so long before of the round whose state they measure
-  Duration took_{};                           // of those that were asked in the last turn, the slowest
-  std::optional<RoundIndex> last_round_;      // that there is a figure of
+  std::set<PeerId> doubted_;                  // two members that contradicted each other with no third to decide
+  Duration ahead_ = std::chrono::seconds(2);  // members hear of the round whose state they measure this long before it
+  Duration took_{};                           // the slowest of the members that were asked in the last turn
+  std::optional<RoundIndex> last_round_;      // the last round that has a figure
   RoundIndex tried_round_ = -1;
   TimePoint tried_at_{};
 };

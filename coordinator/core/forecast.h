@@ -1,4 +1,4 @@
-// When the swarm's batch will be full: the sum of what members reported, each growing at its own rate.
+// When the swarm's batch will be full: the sum of the samples that members reported, each growing at its own rate.
 #pragma once
 
 #include "shared/base/clock.h"
@@ -21,11 +21,12 @@ class Forecast {
 
   [[nodiscard]] double expected(TimePoint now) const;
   [[nodiscard]] double samples_per_s() const { return per_s_; }
-  // Not before `now`; kNever when the sum does not grow.
+  // Returns a time not before `now`; kNever when the sum does not grow.
   [[nodiscard]] TimePoint reaches(SampleCount target, TimePoint now) const;
 
  private:
-  // expected(t) = base_ + per_s_ * seconds(t). Nothing is counted: exactly zero, rounding forgotten.
+  // expected(t) = base_ + per_s_ * seconds(t). When nothing is counted the sum is set to zero exactly, without rounding
+  // errors.
   double base_ = 0;
   double per_s_ = 0;
   std::int64_t counted_ = 0;

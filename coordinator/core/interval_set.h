@@ -16,13 +16,13 @@ struct Interval {
 class IntervalSet {
  public:
   void add(const Interval& interval);
-  // What of the interval was in the set, in order.
+  // Removes the interval and returns the parts of it that were in the set, in order.
   std::vector<Interval> remove(const Interval& interval);
-  // What of the interval is in the set, in order.
+  // Returns the parts of the interval that are in the set, in order.
   [[nodiscard]] std::vector<Interval> common(const Interval& interval) const;
 
   [[nodiscard]] bool empty() const { return ends_.empty(); }
-  [[nodiscard]] std::int64_t size() const { return size_; }  // numbers
+  [[nodiscard]] std::int64_t size() const { return size_; }  // the count of numbers in the set
   // The lowest interval; the set is not empty.
   [[nodiscard]] Interval front() const { return {ends_.begin()->first, ends_.begin()->second}; }
 

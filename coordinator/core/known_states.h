@@ -1,5 +1,5 @@
-// The states that decided rounds began with, by name. Whoever holds one of them holds what the swarm once agreed on, so
-// a single member's word is enough to go back to it. Pure.
+// The states that decided rounds began with, by name. A member that holds one of them holds a state that the swarm once
+// agreed on, so its word alone is enough to go back to it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace starling::core {
 
 class KnownStates {
  public:
-  static constexpr std::size_t kStatesMax = 4096;  // remembered, the newest
+  static constexpr std::size_t kStatesMax = 4096;  // the newest are remembered
 
   void add(const KnownState& state);
-  // The round that began with this state; the newest, if it was several.
+  // Returns the round that began with this state; the newest, if it was several.
   [[nodiscard]] std::optional<RoundIndex> round_of(const Digest& state_digest) const;
 
  private:

@@ -11,20 +11,20 @@
 namespace starling::core {
 namespace {
 
-// A member that is gone keeps its samples from the others for so long; one that the plan leaves out for a round, or
-// that the coordinator does not hear of for a round or two, still has some.
+// A member that is gone keeps its samples from the others for this long; a member that the plan leaves out for a round,
+// or that the coordinator does not hear of for a round or two, still has some.
 constexpr RoundIndex kLeaseRounds = 3;
 constexpr std::size_t kPiecesAtOnceMax = 16;
 constexpr std::size_t kFruitlessMax = 4096;
-constexpr std::size_t kHeldMax = 4 * wire::kLeasesMax;  // of all processes of a member
+constexpr std::size_t kHeldMax = 4 * wire::kLeasesMax;  // for all processes of a member
 
-// What fewer accounts than kWitnesses say sets one in so many samples aside, …
+// Fewer accounts than kWitnesses may set aside one sample in this many, or kSetAsideByFewMax of a small epoch.
 constexpr SampleCount kSamplesPerSetAside = 1000;
-constexpr SampleCount kSetAsideByFewMax = 8;  // … or this many, of a small epoch
+constexpr SampleCount kSetAsideByFewMax = 8;  // the least allowance
 constexpr std::size_t kTriedMax = 1024;       // samples of an epoch that are remembered as tried
-// Of doubtful samples: another account is to try them, however slow its computers are.
+// Leases of doubtful samples last longer: another account is to try them, however slow its computers are.
 constexpr RoundIndex kDoubtfulLeaseRounds = 2 * kLeaseRounds;
-constexpr int kDoubtfulAtOnce = 4;  // pieces of those that are dealt
+constexpr int kDoubtfulAtOnce = 4;  // pieces of doubtful samples in a deal
 
 Interval places_of(const wire::SampleLease& lease) { return {lease.first, lease.first + lease.count}; }
 SampleCount end_of(const wire::SampleLease& lease) { return lease.number + lease.count; }
@@ -57,7 +57,7 @@ LeaseBook::LeaseBook(const std::vector<std::int64_t>& shard_samples, SampleCount
     Epoch* epoch = find(sample.epoch);
     if (epoch == nullptr) continue;
     epoch->uncounted.remove({sample.place, sample.place + 1});
-    ++epoch->set_aside_by_few;  // by how many, nobody remembers
+    ++epoch->set_aside_by_few;  // the number of accounts is not stored
     epoch->free[shard_of(sample.place)].remove({sample.place, sample.place + 1});
   }
   for (const LeasesDealt& dealt : recovered.held) {
@@ -96,7 +96,7 @@ void LeaseBook::recover(const std::vector<SampleTried>& tried) {
   }
 }
 
-// Somebody holds it and has not passed it over.
+// True if a holder has the sample and has not passed it over.
 bool LeaseBook::is_tried_now(std::int64_t epoch, std::int64_t place) const {
   const auto has_it = [&](const Lease& lease) {
     const Interval places = places_of(lease.terms);
@@ -138,8 +138,8 @@ void LeaseBook::read(Holder& holder, std::optional<std::size_t> shard) {
   if (shard) ++readers_[*shard];
 }
 
-// Its own as long as that lasts; then the next, which it has fetched meanwhile, unless others read that; then whichever
-// has most left for each of its readers.
+// Chooses the holder's own shard as long as that lasts; then the next, which it has fetched meanwhile, unless others
+// read that; then the shard with most left for each of its readers.
 std::optional<std::size_t> LeaseBook::choose_shard(const Epoch& epoch, const PeerId& peer, const Holder& holder) const {
   const std::size_t shards = epoch.free.size();
   if (holder.shard) {
@@ -247,7 +247,7 @@ std::vector<wire::SampleLease> LeaseBook::held(const PeerId& peer, std::int64_t 
   return leases;
 }
 
-// Whether a sample that was tried in vain is set aside now; notes it where few accounts say so.
+// Decides whether a sample that was tried without success is set aside now; counts it if few accounts report it.
 bool LeaseBook::gives_up(Epoch& epoch, const Tries& tries) const {
   const std::size_t witnesses = accounts_of(tries);
   if (tries.size() < kWitnesses || witnesses < std::min(kWitnesses, accounts_)) return false;
@@ -296,7 +296,7 @@ std::optional<std::pair<std::int64_t, Interval>> LeaseBook::take_doubtful(Accoun
       if (tried && accounts_of(tries) < std::min(kWitnesses, accounts_)) continue;
       const std::vector<Interval> there = epoch.doubtful.common({place, place + most});
       if (there.empty() || there.front().first != place) continue;
-      // A lease is of one shard.
+      // A lease stays within one shard.
       const Interval taken{place, std::min(there.front().end, shard_ends_[shard_of(place)])};
       epoch.doubtful.remove(taken);
       return std::pair(number, taken);
@@ -337,7 +337,7 @@ std::vector<CountedSamples> LeaseBook::count(RoundIndex round, const wire::Contr
         counted.push_back({contribution.peer, lease.terms.epoch, piece.first, piece.end - piece.first});
         epoch->tries.erase(epoch->tries.lower_bound(piece.first), epoch->tries.lower_bound(piece.end));
       }
-      at = until;  // which was passed over
+      at = until;  // the holder has passed it over
     }
   }
   if (!counted.empty()) {
@@ -364,7 +364,8 @@ void LeaseBook::on_round_refused(RoundIndex round) {
   expire(round);
 }
 
-// What of it has not been counted is free, or doubtful; but for what was passed over: that is, or others have it.
+// Returns samples of the lease that have not been counted: they are free, or doubtful. Samples that were passed over
+// are doubtful already, or others have them.
 void LeaseBook::release(const Lease& lease) {
   Epoch* epoch = find(lease.terms.epoch);
   if (epoch == nullptr) return;

@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kMissedCallSlack = std::chrono::milliseconds(750);
 constexpr double kRateSmoothing = 0.4;  // weight of the newest rate
 constexpr double kVanishingMemoryS = 4 * 3600;
-constexpr double kUsualStayS = 8 * 3600;       // of a member, as long as nothing else is known
+constexpr double kUsualStayS = 8 * 3600;       // a member's usual stay, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
 
 }  // namespace
@@ -39,7 +39,7 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   member.state_round = heartbeat.state_round;
   member.state_digest = heartbeat.state_digest;
-  // Bounded, or one member's claim would drown the others' in the forecast's sum, even after it is gone.
+  // Bounded: otherwise one member's claim would drown the others' in the forecast's sum, even after it is gone.
   member.samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
     const double rate = std::min(heartbeat.samples_per_s, kMemberSamplesPerSecondMax);

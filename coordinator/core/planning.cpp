@@ -15,16 +15,17 @@
 namespace starling::core {
 namespace {
 
-constexpr double kStartAfterLastCall = 0.3;  // of the lead: for the reply's way and the member's own preparation
+// fraction of the lead, for the reply's way and the member's own preparation
+constexpr double kStartAfterLastCall = 0.3;
 
-// A deferred member may take so many times as long for the result as its line was expected to need.
+// A deferred member may take this multiple of the time that its line was expected to need for the result.
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kCreditedBatchesMax = 4;
 
-// What the choice between one group and a grid counts on; figures of docs/averaging.md.
-constexpr double kStageSeconds = 0.3;  // of every group, however small: to hear of it, to begin, to agree at the end
-constexpr double kPartnerSeconds = 0.001;  // of every other member of a group: its link, a dozen frames
-constexpr double kUnknownBytesPerS = 1e6;  // of every line, while none has been measured
+// Figures for the choice between one group and a grid, from docs/averaging.md.
+constexpr double kStageSeconds = 0.3;  // for every group, however small: to hear of it, to begin, to agree at the end
+constexpr double kPartnerSeconds = 0.001;  // for every other member of a group: its link, a dozen frames
+constexpr double kUnknownBytesPerS = 1e6;  // assumed for every line while none has been measured
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
@@ -32,7 +33,7 @@ std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   return mix64(word ^ mix64(static_cast<std::uint64_t>(round)));
 }
 
-// Of a usual member, in its slower direction.
+// The rate of a usual member in its slower direction.
 double usual_line(std::span<const wire::MemberInfo> members) {
   std::vector<double> lines;
   for (const wire::MemberInfo& member : members) {
@@ -46,7 +47,7 @@ double usual_line(std::span<const wire::MemberInfo> members) {
 
 Duration RunCoordinator::Impl::lead() const { return plan_lead(rhythm_, members_.all().size(), options_); }
 
-// When the batch is expected to be full; kNever when nobody fills it.
+// Returns when the batch is expected to be full; kNever when nobody fills it.
 TimePoint RunCoordinator::Impl::full_at(TimePoint now) const {
   const TimePoint forecast = members_.forecast().reaches(manifest_.target_batch_size, now - rhythm_.lag);
   return forecast == kNever ? kNever : forecast + rhythm_.lag;
@@ -69,7 +70,7 @@ void RunCoordinator::Impl::plan_round(TimePoint now, Ops& ops) {
   }
 }
 
-// A member that is known to work on a result of the current round, and has not fallen silent.
+// True if a member is known to work on a result of the current round, and has not fallen silent.
 bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
   return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
     const Member& member = entry.second;
@@ -78,10 +79,10 @@ bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
   });
 }
 
-// While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves:
-// whoever is back first must not be sent another way. They may be in the middle of it: one that averages in a group of
-// its own making shows that, and the others of that group may not have called yet. Those who do not come back are
-// waited for in vain, but once.
+// While this coordinator was away, or could not be reached, most of the last group may have gone on by themselves, so
+// the first member that is back must not be sent another way. They may be in the middle of it: a member that averages
+// in a group of its own making shows that, and the others of that group may not have called yet. Members that never
+// come back are waited for once.
 bool RunCoordinator::Impl::has_quorum(TimePoint now) {
   const auto& all = members_.all();
   const auto at_hand = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& entry) {
@@ -95,14 +96,15 @@ bool RunCoordinator::Impl::has_quorum(TimePoint now) {
   return now >= short_since_ + (somebody_averages(now) ? options_.report_patience : options_.quorum_patience);
 }
 
-// Of the state, by the member's own line; zero: not known.
+// Returns the time that the state takes by the member's own line; zero: not known.
 Duration RunCoordinator::Impl::download_time(const Member& member) const {
   if (member.download_bytes_per_s <= 0) return {};
   const double seconds = static_cast<double>(wire::state_size(manifest_) * sizeof(float)) / member.download_bytes_per_s;
   return from_seconds(std::min(seconds, 2 * to_seconds(options_.welcome_longest)));
 }
 
-// How long this round waits for a member that is about to get the state and could be planned then; zero: not at all.
+// Returns how long this round waits for a member that is about to get the state and could be planned then; zero: not at
+// all.
 Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
   const bool in_turn = round_began_ >= std::max(member.welcome_again, member.left_out_until);
   if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
@@ -111,12 +113,13 @@ Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
   const Duration wanted = welcome_time(rhythm_, member.welcomes, download, options_);
   const bool may_be_long = wanted <= options_.welcome_longest && round_began_ >= long_welcome_again_;
   if (wanted <= usual || may_be_long) return wanted;
-  // Less would be in vain, except where its line alone would do.
+  // Less would not help, except where its line alone would do.
   return download > Duration{} && download <= usual ? usual : Duration{};
 }
 
-// The swarm would be at another state before this one has arrived: it would take the donors' lines for nothing, again
-// and again. Whom no round waits for may try all the same: its line may be faster than it has shown.
+// True if the swarm would be at another state before this one has arrived: the member would take the donors' lines for
+// nothing, again and again. A member that no round waits for may try all the same: its line may be faster than it has
+// shown.
 bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
   if (state_ != wire::RunState::running || !member.catches_up() || !member.standing.waited_for) return false;
   if (welcome_of(member) > Duration{}) return false;
@@ -124,31 +127,32 @@ bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
   return rhythm_.round > Duration{} && std::max(download_time(member), in_vain) > rhythm_.round;
 }
 
-// Nobody slow, or never to be ready, holds up the swarm for long; and nobody is given up.
+// No slow member, or one that never gets ready, holds up the swarm for long; and no member is given up.
 void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member, Duration held) {
   if (++member.welcomes < options_.welcomes_in_a_row) return;
   member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
 }
 
-// A bucket that leaks: what is spent is earned back by welcome_share of the time that passes.
+// A leaky bucket: the time that is spent is earned back by welcome_share of the time that passes.
 void RunCoordinator::Impl::note_long_welcome(TimePoint now, Duration held) {
   const auto earned_in = [this](Duration spent) { return from_seconds(to_seconds(spent) / options_.welcome_share); };
   long_welcome_again_ = std::max(long_welcome_again_, now - earned_in(options_.welcome_saved_max)) + earned_in(held);
 }
 
-// A deferred member of the round before. The others are its only source: they forget the round when the next begins.
+// True for a deferred member of the round before. The others are its only source: they forget the round when the next
+// begins.
 bool RunCoordinator::Impl::takes_result(const Member& member, TimePoint now) const {
   return member.deferred() && now < member.result_due && member.phase == wire::MemberPhase::averaging &&
          member.state_round + 1 == round_;
 }
 
-// Who would be in a plan made now; empty while it is better to wait for members that are about to call.
+// Returns the members of a plan made now; empty while it is better to wait for members that are about to call.
 std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::vector<Member*> members;
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
     if (member.assumed && now <= assumed_until_) return {};
-    if (missed_its_call(member, now)) continue;  // whatever it was at: nobody waits for the dead
+    if (missed_its_call(member, now)) continue;  // whatever its phase: nobody waits for the dead
     if (takes_result(member, now)) return {};
     if (now < round_began_ + welcome_of(member)) return {};
     if (member.ready && evaluation_.awaits(peer, round_)) {
@@ -166,7 +170,8 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   return members;
 }
 
-// As many as a group may have; none when nobody could call anybody: such a group cannot average.
+// Returns no more members than a group may have; none when nobody could call anybody, because such a group cannot
+// average.
 std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> members) const {
   const auto direct = [](const Member* member) { return wire::direct(member->endpoint()); };
   const auto callable = [](const Member* member) { return wire::dialable(member->endpoint()); };
@@ -185,8 +190,8 @@ std::vector<Member*> RunCoordinator::Impl::drawn_group(std::vector<Member*> memb
   return members;
 }
 
-// Who may come after all: it has missed a call, is about to have the state or its first batch, or measures the state.
-// Nobody waits for it, but if it comes, it need not load the next state.
+// Returns members that may come after all: they have missed a call, are about to have the state or their first batch,
+// or measure the state. Nobody waits for them, but if they come they need not load the next state.
 std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::vector<Member*>& members) {
   const bool has_direct = std::any_of(members.begin(), members.end(),
                                       [](const Member* member) { return wire::direct(member->endpoint()); });
@@ -201,7 +206,7 @@ std::vector<Member*> RunCoordinator::Impl::latecomers(TimePoint now, const std::
   return late;
 }
 
-// They have links with each other, so that an arrival is not a new link's.
+// True if all of them have links with each other, so that an arrival is not a new link's.
 bool RunCoordinator::Impl::have_met(const std::vector<Member*>& members) const {
   return std::all_of(members.begin(), members.end(),
                      [&](const Member* member) { return member->met_in + 1 == round_; });
@@ -212,7 +217,7 @@ std::size_t RunCoordinator::Impl::group_members_max() const {
   return wanted > 0 ? std::min(wanted, options_.group_members_max) : options_.group_members_max;
 }
 
-// Of the next round; below 2: it is averaged in one group.
+// Returns the columns of the next round's grid; below 2: it is averaged in one group.
 std::size_t RunCoordinator::Impl::columns_for(std::span<const wire::MemberInfo> members) const {
   const bool sparse_results = !wire::carries_results(wire::codec_from_name(manifest_.codec).value());
   if (manifest_.averaging.formation == "one-group" || manifest_.low_rank > 0 || sparse_results) return 1;
@@ -261,7 +266,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   options.vector_floats = vector_floats_;
   options.codec = manifest_.codec;
   options.contribution_codec = manifest_.contribution_codec;
-  // Factors make up for what they leave out by themselves, and are few enough for every line: nobody is demoted.
+  // Factors make up for omissions by themselves, and are small enough for every line: nobody is demoted.
   const bool low_rank = manifest_.low_rank > 0;
   options.error_feedback = manifest_.error_feedback > 0 && !low_rank;
   options.target_batch_size = low_rank ? 0 : manifest_.target_batch_size;
@@ -296,7 +301,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   plan_ = std::move(plan);
 }
 
-// Members of one account have one vote together; only those are told of each other.
+// Numbers the voters: members of one account have one vote together. Only such members get a number.
 void RunCoordinator::Impl::number_voters(std::vector<wire::GroupInfo>& groups) {
   std::map<AccountId, int> members;
   const auto each_member = [&groups](const auto& visit) {
@@ -317,7 +322,7 @@ void RunCoordinator::Impl::number_voters(std::vector<wire::GroupInfo>& groups) {
   });
 }
 
-// Remembers who has which place in the plan, and who decides the round by it.
+// Remembers the members' places in the plan, and the accounts that decide the round by it.
 void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s, Ops& ops) {
   SeatedGroup seated{SeatedGroup::Origin::dealt, plan.id, round_, {}, 0};
   Forecast forecast;
@@ -345,7 +350,7 @@ void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s, 
   } else if (swarm_samples_per_s > 0) {
     plan.samples = static_cast<double>(manifest_.target_batch_size) * plan.samples_per_s / swarm_samples_per_s;
   }
-  // Nobody brings much more than was expected of all together, had they worked until the last moment to begin.
+  // Nobody brings much more than all together were expected to, had they worked until the last moment to begin.
   const double waited_s = to_seconds(plan.begin_by - plan.start);
   const auto expected = static_cast<SampleCount>(
       std::min(members_.forecast().expected(plan.start) + members_.forecast().samples_per_s() * waited_s,

@@ -7,18 +7,20 @@ namespace {
 
 constexpr Duration kTestPatience = std::chrono::seconds(8);  // a test's own deadline, and a little
 constexpr Duration kReachableAgain = std::chrono::minutes(30);
-constexpr Duration kBlockedAgainFirst = std::chrono::seconds(5);  // a router may be about to open the port; doubled …
-constexpr Duration kBlockedAgainMax = std::chrono::minutes(10);   // … up to this
-constexpr Duration kPostGivenUp = std::chrono::seconds(15);       // not there by then: another relay is looked for
+// a router may be about to open the port; the wait doubles up to kBlockedAgainMax
+constexpr Duration kBlockedAgainFirst = std::chrono::seconds(5);
+constexpr Duration kBlockedAgainMax = std::chrono::minutes(10);
+// a member that is not posted by then looks for another relay
+constexpr Duration kPostGivenUp = std::chrono::seconds(15);
 constexpr std::size_t kOffersLookedAtMax = 64;
-constexpr int kVolunteersTried = 2;  // in a row, before the operator's relay is
+constexpr int kVolunteersTried = 2;  // failures in a row before the operator's relay is tried
 
 }  // namespace
 
 std::optional<wire::Endpoint> ReachTable::on_heartbeat(TimePoint now, MemberTable& members, Member& member) {
   Reach& reach = member.reach;
   if (reach.address != member.who.address || reach.port != member.listen_port) {
-    // Not at once after the last: nobody scans ports with our help.
+    // A new test waits until after the last: nobody scans ports with our help.
     reach = {.address = member.who.address, .port = member.listen_port, .test_at = reach.again, .again = reach.again};
   }
   const bool listens = member.listen_port != 0 && !member.who.address.empty();
@@ -44,7 +46,7 @@ std::optional<wire::Endpoint> ReachTable::on_heartbeat(TimePoint now, MemberTabl
 
 void ReachTable::on_tested(TimePoint now, Member& member, const wire::Endpoint& tested, bool reached) {
   Reach& reach = member.reach;
-  if (reach.address != tested.host || reach.port != tested.port) return;  // of where it was before
+  if (reach.address != tested.host || reach.port != tested.port) return;  // the test was of an earlier address
   reach.verdict = reached ? wire::Reachability::reachable : wire::Reachability::blocked;
   reach.retry = reached ? kBlockedAgainFirst : std::clamp(2 * reach.retry, kBlockedAgainFirst, kBlockedAgainMax);
   reach.test_at = now + (reached ? kReachableAgain : reach.retry);
@@ -102,7 +104,7 @@ void ReachTable::find_relay(TimePoint now, MemberTable& members, Member& member)
   clients_[member.relay->relay].insert(member.who.peer);
 }
 
-// A volunteer's relay with the fewest clients; the operator's when there is none with room, or some let nobody in.
+// Returns a volunteer's relay with the fewest clients; the operator's if none has room, or some let the member not in.
 std::optional<wire::Endpoint> ReachTable::choose_relay(MemberTable& members, const Member& member,
                                                        const PeerId& without) const {
   if (wire::dialable(options_.relay) && member.relays_failed % (kVolunteersTried + 1) == kVolunteersTried) {

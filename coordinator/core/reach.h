@@ -1,5 +1,5 @@
-// Whom others can dial, and who relays for those that nobody can. Pure: a test that is due comes out, its result comes
-// back in.
+// The members that others can dial, and the relays for those that nobody can dial. Pure: a test that is due comes out,
+// its result comes back in.
 #pragma once
 
 #include <map>
@@ -16,15 +16,15 @@ class ReachTable {
  public:
   explicit ReachTable(const CoordinatorOptions& options) : options_(options) {}
 
-  // After each heartbeat: judges what the member said of itself, finds it a relay or makes it one, and gives the test
-  // that is due. The caller dials that endpoint, and nothing else, and reports by on_tested.
+  // Call it after each heartbeat. It judges the member's claims about itself, finds a relay for it or makes it one, and
+  // returns the test that is due. The caller dials that endpoint, and nothing else, and reports by on_tested.
   std::optional<wire::Endpoint> on_heartbeat(TimePoint now, MemberTable& members, Member& member);
   void on_tested(TimePoint now, Member& member, const wire::Endpoint& tested, bool reached);
   void on_gone(const PeerId& peer);
-  // Drops relays and clients that are no longer there.
+  // Drops relays and clients that are gone.
   void sweep(const MemberTable& members);
 
-  // The members that should be posted at this relay.
+  // Returns the members that should be posted at this relay.
   [[nodiscard]] std::vector<PeerId> clients_of(const PeerId& relay) const;
   [[nodiscard]] bool is_client_of(const PeerId& relay, const PeerId& member) const;
 
@@ -35,8 +35,8 @@ class ReachTable {
                                                            const PeerId& without) const;
 
   const CoordinatorOptions& options_;
-  std::set<PeerId> offers_;                     // members that can be dialled and would relay
-  std::map<PeerId, std::set<PeerId>> clients_;  // by relay, the operator's too
+  std::set<PeerId> offers_;                     // members that can be dialled and offer to relay
+  std::map<PeerId, std::set<PeerId>> clients_;  // by relay; includes the operator's
 };
 
 }  // namespace starling::core

@@ -16,7 +16,7 @@ namespace {
 
 bool by_peer(const wire::Contribution& a, const wire::Contribution& b) { return a.peer < b.peer; }
 
-// In one order and without zeros, so that equal contributions compare equal.
+// Puts contributions in one order and drops zeros, so that equal ones compare equal.
 std::vector<wire::Contribution> normalized(std::vector<wire::Contribution> contributions) {
   std::erase_if(contributions, [](const wire::Contribution& c) { return c.samples == 0; });
   std::sort(contributions.begin(), contributions.end(), by_peer);
@@ -53,10 +53,10 @@ ResultClass class_of(const wire::RoundReport& report) {
   return made;
 }
 
-// Takes in what a member of a grid says of its column.
+// Takes in a grid member's claim about its column.
 void add_claim(ResultClass& result, const PeerId& reporter, const wire::RoundReport& report) {
   const std::vector<wire::Contribution> contributions = normalized(report.contributions);
-  if (contributions.empty()) return;  // it has the result, but does not know what its column has brought
+  if (contributions.empty()) return;  // it has the result, but not its column's contributions
   const auto found = std::find_if(result.claims.begin(), result.claims.end(), [&](const ColumnClaim& claim) {
     return claim.column == report.grid->column && same_contributions(claim.contributions, contributions);
   });
@@ -169,7 +169,7 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
                                                contribution.samples, limits.samples_max));
     }
   }
-  return check_grid(report, contributions, limits.columns);  // whose sum can not overflow now
+  return check_grid(report, contributions, limits.columns);  // its sum cannot overflow now
 }
 
 bool ReportBook::has_spoken(const PeerId& reporter, RoundIndex round) const {
@@ -260,7 +260,7 @@ void ReportBook::forget(RoundIndex number, const std::function<bool(const Result
     return std::none_of(round.classes.begin(), round.classes.end(),
                         [&](const ResultClass& result) { return result.group == first.first; });
   });
-  // What is left keeps the room that it was given together with what goes, until the round is over.
+  // Results that are left keep the room that they were given together with those that go, until the round is over.
   if (!round.classes.empty()) return;
   bytes_ -= round.bytes;
   rounds_.erase(entry);

@@ -8,9 +8,10 @@
 namespace starling::core {
 namespace {
 
-constexpr std::size_t kWordsMax = 8192;  // of one meeting
+constexpr std::size_t kWordsMax = 8192;  // for one meeting
 constexpr double kAtOddsWeight = 2;
-constexpr double kShown = 0.45;  // a volunteer is told when it is relied on less than this: not for having stopped once
+// a volunteer hears of it when it is relied on less than this: not for having stopped once
+constexpr double kShown = 0.45;
 
 double weight_of(wire::Fault fault) {
   switch (fault) {
@@ -19,12 +20,12 @@ double weight_of(wire::Fault fault) {
     case wire::Fault::slow:
       return 2;
     case wire::Fault::absent:
-      return 0.25;  // the others wait for it no longer than for most who come, and a lost packet is enough
+      return 0.25;  // the others wait for it no longer than for most that come, and a lost packet is enough
     case wire::Fault::gone:
     case wire::Fault::silent:
       break;
   }
-  return 1;  // of computers that come and go
+  return 1;  // ordinary for computers that come and go
 }
 
 std::string_view describe(const Standing& standing) {
@@ -84,7 +85,7 @@ void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& repo
 
 void Reputation::on_false_word(RoundIndex round, const PeerId& peer) { false_words_[round].insert(peer); }
 
-// More than half of those that were with it and could tell, or enough.
+// Returns more than half of the members that were with it and could tell, or kVoicesEnough.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
   std::set<PeerId> others;
   for (const auto& [key, meeting] : meetings_) {
@@ -113,7 +114,7 @@ void Reputation::judge(RoundIndex round, std::span<const Present> present) {
     for (const Word& word : meeting.words) accusers[word.accused].insert(word.accuser);
   }
   const std::set<PeerId> guilty = at_fault(accusers);
-  // What is left is between two of whom nobody else knows which one it is.
+  // The rest is between two members, and nobody else knows which of them is at fault.
   Pairs odds;
   for (const auto& [accused, by] : accusers) {
     for (const PeerId& accuser : by) {
@@ -136,7 +137,7 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     double weight = 0;
     wire::Fault fault = wire::Fault::gone;
   };
-  std::map<PeerId, Worst> worst;  // of all rounds
+  std::map<PeerId, Worst> worst;  // over all rounds
   const auto hold_against = [&](const PeerId& peer, RoundIndex then, const Worst& fault) {
     Record& record = records_[peer];
     record.faults += decayed(fault.weight, std::max<RoundIndex>(0, round - 1 - then));

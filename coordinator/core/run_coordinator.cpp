@@ -22,17 +22,17 @@ constexpr Duration kIdleInterval = std::chrono::seconds(1);  // the run is not r
 constexpr Duration kNotReadyInterval = std::chrono::milliseconds(500);
 constexpr Duration kAheadInterval = std::chrono::milliseconds(500);  // its report waits for others
 constexpr Duration kWaitInterval = std::chrono::milliseconds(200);   // the batch is full, others are awaited
-constexpr Duration kLeaseInterval = std::chrono::milliseconds(50);   // the store is at it
+constexpr Duration kLeaseInterval = std::chrono::milliseconds(50);   // while the store writes
 constexpr Duration kAveragingFloor = std::chrono::milliseconds(500);
 
-// Where in the calling window a member calls: a fixed place for a member, another each round.
+// Returns the point of the calling window at which a member calls: fixed for a member in a round, another each round.
 double spread_of(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
   std::memcpy(&word, peer.bytes.data(), sizeof word);
   return static_cast<double>(mix64(word ^ static_cast<std::uint64_t>(round)) >> 11) * 0x1.0p-53;
 }
 
-// What a member would refuse to read must not be sent: it would refuse the whole reply.
+// Bounds a number that a member would refuse to read: it would refuse the whole reply.
 SampleCount sendable(double samples) {
   return std::llround(std::min(samples, static_cast<double>(wire::kMessageCountMax)));
 }
@@ -144,8 +144,8 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   return decision;
 }
 
-// A result that does not count is void: at once where its round is the current one, and after a while where the rounds
-// before it, which others may still report, do not come.
+// A result that does not count is void: at once if its round is the current one, and after a while if the rounds before
+// it, which others may still report, do not come.
 void RunCoordinator::Impl::note_reports(TimePoint now, Member& member, const wire::Heartbeat& heartbeat) const {
   const auto tells = [&heartbeat](const auto& is_it) {
     return std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(), is_it);
@@ -163,7 +163,7 @@ void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
   if (member.catches_up()) {
     if (member.behind_since == kNever) member.behind_since = now;
   } else if (member.ready) {
-    // Only a download of this round's state counts: what it tried in earlier rounds was in vain.
+    // Only a download of this round's state counts: its attempts in earlier rounds failed.
     if (member.behind_since != kNever) rhythm_.on_catching_up(now - std::max(member.behind_since, round_began_));
     member.behind_since = kNever;
     member.welcomes = 0;
@@ -171,8 +171,8 @@ void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
   }
 }
 
-// Enough for this round and the next at the member's own speed; then it is called back as soon as the store has it, if
-// it could otherwise run out.
+// Deals enough for this round and the next at the member's own speed. The member is called back as soon as the store
+// has the leases, if it could otherwise run out.
 void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& heartbeat, HeartbeatDecision& decision) {
   if (heartbeat.process == 0) return;
   const PeerId& peer = member.who.peer;
@@ -271,7 +271,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   drop_failed_plan(now);
 }
 
-// As far as it matters to the leases.
+// Counts accounts no further than it matters to the leases.
 std::size_t RunCoordinator::Impl::accounts_that_train() const {
   std::set<AccountId> accounts;
   for (const auto& [peer, member] : members_.all()) {
@@ -314,7 +314,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
-  // That settles all rounds before the current one, too, so these must be durable.
+  // An acknowledgement settles all rounds before the current one, too, so these must be durable.
   if (member.holds_void_result && pending_credit_.empty()) reply.acknowledged_rounds = member.state_round;
   if (const wire::GroupInfo* group = plan_for(now, member)) {
     reply.group = group->grid ? swarm::place_in(*group, member.who.peer) : *group;
@@ -334,7 +334,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   return reply;
 }
 
-// Where a member gets the state that it does not hold; and who sends the coordinator a copy of it.
+// Tells a member where it gets the state that it does not hold, or that it should send the coordinator a copy.
 void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply) {
   const bool needs_state = !member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now);
   if (needs_state && !loads_in_vain(member)) {
@@ -347,7 +347,7 @@ void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire:
   reply.send_checkpoint = checkpoint_.ask(now, member.who.peer, round_, canonical_, options_);
 }
 
-// Whoever is slower would keep the copy waiting, and its group.
+// True if no ready member uploads more than twice as fast: a slow sender would keep the copy waiting, and its group.
 bool RunCoordinator::Impl::sends_fast(const Member& member) const {
   return std::none_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
     return entry.second.ready && entry.second.upload_bytes_per_s > 2 * member.upload_bytes_per_s;
@@ -383,8 +383,8 @@ std::optional<RelayShare> RunCoordinator::Impl::operator_relay_share(const PeerI
   return RelayShare{round_, wire::relay_bytes_per_round(vector_floats_)};
 }
 
-// Once it has begun, a member has no use for the plan. One that comes too late for it, or even for its end, may have
-// the result as long as the others keep it: until they begin the next. Columns of a grid keep none.
+// A member has no use for the plan once it has begun. A member that comes too late for the plan, or even for its end,
+// may have the result as long as the others keep it: until they begin the next. Columns of a grid keep none.
 const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Member& member) const {
   if (member.phase == wire::MemberPhase::averaging) return nullptr;
   if (plan_ && member.planned_in == plan_->serial && member.ready) {
@@ -401,14 +401,14 @@ const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Membe
 }
 
 Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member) const {
-  if (member.more_reports) return {};  // until it has told them, no state of it is known, and nobody can load one
+  if (member.more_reports) return {};  // until it has sent them, no state of it is known, and nobody can load one
   if (state_ != wire::RunState::running && !plan_) return kIdleInterval;
   const Duration averaging = std::max(2 * rhythm_.averaging, kAveragingFloor);
   if (member.phase == wire::MemberPhase::averaging) return averaging;
-  if (member.open_reports) {  // it is at the next round already; as fast as the swarm is, that one is full …
+  if (member.open_reports) {  // it is at the next round already, which is full as soon as the swarm is fast
     if (planned_rate_ <= 0) return kAheadInterval;
     double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
-    // … but for what everybody may have for it by now.
+    // The samples that everybody may have for it by now are taken off.
     if (member.samples_per_s > 0) batch_seconds -= static_cast<double>(member.samples) / member.samples_per_s;
     if (batch_seconds <= 0) return kWaitInterval;
     return until_next_call(now, now + from_seconds(batch_seconds), lead(), 0);

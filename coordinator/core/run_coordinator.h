@@ -1,12 +1,12 @@
-// One run's coordinator: who is there, which round is being worked on, when a group averages, which result
+// One run's coordinator. It knows the members present, the round in work, when a group averages, and which result
 // counts. Decides without I/O: heartbeats and timers go in, replies and store operations come out.
 //
-// Words. The *canonical* digest names the state at the start of the current round (of round 0: the one that the
+// Words. The *canonical* digest names the state at the start of the current round (for round 0, the state that the
 // manifest names, whatever members say); a member that holds it is *ready*, and only ready members count and are
 // planned. A plan is *frozen* shortly before the batch is full, so that every member hears of it at a heartbeat before
-// the group starts. A round is *decided* when most of the group's living members report the same result, and *durable*
-// when the store has taken it; only durable rounds are acknowledged. Rounds never go back, so nothing is ever credited
-// twice.
+// the group starts. A round is *decided* when most of the group's living members report one and the same result, and
+// *durable* when the store has taken it; only durable rounds are acknowledged. Rounds never go back, so nothing is ever
+// credited twice.
 //
 // Not thread-safe: the shell calls it under one mutex.
 #pragma once
@@ -34,37 +34,39 @@ class RunCoordinator {
   HeartbeatDecision on_heartbeat(TimePoint now, WallTime wall, const MemberIdentity& who,
                                  const wire::Heartbeat& heartbeat);
   std::vector<StoreOp> on_timer(TimePoint now, WallTime wall);
-  // When on_timer wants to be called next; kNever while nobody is there.
+  // Returns when on_timer wants to be called next; kNever while no member is present.
   [[nodiscard]] TimePoint next_deadline() const;
 
   // The store has taken RoundDecided of this round and of all before it.
   void on_stored(RoundIndex round);
   // The store will never take this round: it is over all the same, but nobody gets credit for it.
   void on_refused(RoundIndex round);
-  // A member says which of its samples can not be used. What is to be stored; not_found: of a run that is another one.
+  // Notes that a member cannot use some of its samples. Returns the rows to store; not_found: they are of another run.
   Result<std::vector<StoreOp>> on_unusable(const MemberIdentity& who, const wire::UnusableSamples& samples);
-  // The same of leases; what is not stored yet is not told to members.
+  // on_leases_stored: the store has the leases; leases that are not stored yet are not announced to members.
+  // on_leases_refused: the store will never take them.
   void on_leases_stored(const LeasesDealt& dealt);
   void on_leases_refused(const LeasesDealt& dealt);
-  // The ledger's sums have changed otherwise: these hold all rounds that on_stored() was told of, and no others.
+  // Replaces the ledger's sums, which have changed otherwise: these hold all rounds that on_stored() was called for,
+  // and no others.
   void set_credited(const std::vector<AccountSamples>& sums);
-  // `tested` is what a decision asked to dial; `reached`: that very member answered there.
+  // `tested` is the endpoint that a decision asked to dial; `reached`: that very member answered there.
   void on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached);
-  // Whether the member should wait for calls at the operator's relay.
+  // True if the member should wait for calls at the operator's relay.
   [[nodiscard]] bool uses_operator_relay(const PeerId& peer) const;
-  // What two may pass there; nothing unless both are members and one of them should wait there.
+  // Returns how much two may pass there; nothing unless both are members and one of them should wait there.
   [[nodiscard]] std::optional<RelayShare> operator_relay_share(const PeerId& a, const PeerId& b) const;
-  // The copy of the state that it is this member's turn to send, of which something has just arrived; nothing if it is
-  // not. The turn ends with on_checkpoint_kept, when the copy is complete and the store has it, or with
+  // Notes a piece of a copy of the state. Returns the copy that it is this member's turn to send; nothing if it is not
+  // its turn. The turn ends with on_checkpoint_kept, when the copy is complete and the store has it, or with
   // on_checkpoint_failed.
   std::optional<CheckpointWanted> on_checkpoint_piece(TimePoint now, const PeerId& peer);
   void on_checkpoint_kept(TimePoint now, const wire::Checkpoint& checkpoint);
   void on_checkpoint_failed(TimePoint now, const PeerId& peer);
-  // The operator's wish (running or paused). A complete run stays complete.
+  // Sets the state that the operator requests (running or paused). A complete run stays complete.
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;
-  // Members by what their heartbeats say of their speeds, unknown ones as with_typical_speeds(); those that have not
-  // computed yet are left out. They depart as often as members have of late.
+  // Returns the members with the speeds that their heartbeats report, unknown ones as with_typical_speeds(); members
+  // that have not computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;
 
  private:

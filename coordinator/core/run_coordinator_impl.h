@@ -1,5 +1,5 @@
-// The inside of RunCoordinator, shared by the files that decide (deciding.cpp), plan (planning.cpp) and
-// talk to members (run_coordinator.cpp).
+// The inside of RunCoordinator, shared by the files that decide (deciding.cpp), plan (planning.cpp) and talk to members
+// (run_coordinator.cpp).
 #pragma once
 
 #include <deque>
@@ -30,22 +30,24 @@
 namespace starling::core {
 
 struct Plan {
-  GroupId id;                           // what members report
+  GroupId id;                           // the id that members report
   std::vector<wire::GroupInfo> groups;  // one, or the columns of a grid
   TimePoint start{};
-  TimePoint begin_by{};  // who has not begun by now is left out by the others
+  TimePoint begin_by{};  // the others leave out a member that has not begun by then
   std::uint64_t serial = 0;
-  double samples = 0;        // that its members should bring together, and …
-  double samples_per_s = 0;  // … what they add
+  double samples = 0;        // samples that its members should bring together
+  double samples_per_s = 0;  // samples that they add in a second
 };
 
-constexpr Duration kBeginSlack = std::chrono::seconds(1);  // a heartbeat that says "averaging" may take so long
+// The longest that a heartbeat that says "averaging" may take.
+constexpr Duration kBeginSlack = std::chrono::seconds(1);
 
-// What the accounts of a group have decided. The references are good until reports or groups change.
+// A decision of a group's accounts. The references are good until reports or groups change.
 struct Verdict {
   const SeatedGroup& group;
   const ResultClass& result;
-  std::vector<wire::Contribution> contributions;  // that count; of a grid, of columns whose quorum has told
+  // those that count; in a grid, those of columns whose quorum has reported
+  std::vector<wire::Contribution> contributions;
   std::set<PeerId> holders;
 };
 
@@ -106,7 +108,7 @@ class RunCoordinator::Impl {
   void judge_members(Ops& ops);
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   [[nodiscard]] std::optional<Verdict> decided_now(TimePoint now) const;
-  // `group` and `results` outlive it.
+  // `group` and `results` outlive the function that it returns.
   [[nodiscard]] std::function<Ballot(const PeerId&)> ballots(TimePoint now, const SeatedGroup& group,
                                                              const std::vector<HeldResult>& results) const;
   [[nodiscard]] bool may_still_report(TimePoint now, const SeatedGroup& group, const PeerId& peer) const;
@@ -162,10 +164,10 @@ class RunCoordinator::Impl {
   MemberTable members_;
   ReachTable reach_;
   LaneTable lanes_;
-  std::optional<LeaseBook> leases_;  // where the run's samples are leased
+  std::optional<LeaseBook> leases_;  // only if the run's samples are leased
   ElectorateBook electorates_;
-  std::vector<Seat> last_electorate_;  // of the group that decided the round before
-  std::vector<Seat> last_credited_;    // with the round before, where its group is not known
+  std::vector<Seat> last_electorate_;  // the seats of the group that decided the round before
+  std::vector<Seat> last_credited_;    // credited with the round before, where its group is not known
   KnownStates known_states_;
   ReportBook reports_;
   ClaimBook claims_;
@@ -176,24 +178,24 @@ class RunCoordinator::Impl {
 
   std::optional<Plan> plan_;
   std::optional<wire::GroupInfo>
-      ended_;                // the group of the round before: who is still at its state may have the result
+      ended_;                // the group of the round before: a member that is still at its state may have the result
   std::string plan_reason_;  // the newest plan's, also when it is over
   std::uint64_t plans_made_ = 0;
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
-  bool held_ = false;        // the round's batch was full, and somebody was waited for
-  bool assuming_ = false;    // some members are assumed ready, until …
+  bool held_ = false;        // the round's batch was full, and a member was waited for
+  bool assuming_ = false;    // some members are assumed ready until assumed_until_
   TimePoint assumed_until_{};
   TimePoint round_began_{};
   bool rhythm_known_ = false;                        // round_began_ is the end of a round, not of an absence
-  TimePoint long_welcome_again_ = TimePoint::min();  // no round before is held open for longer than usual
+  TimePoint long_welcome_again_ = TimePoint::min();  // no round before this time is held open for longer than usual
 
   bool recovered_;              // the run had rounds before this coordinator started
   TimePoint started_ = kNever;  // first event
   TimePoint swept_{};
   TimePoint advanced_{};  // the last look at whether a plan is due
   TimePoint without_holder_since_ = kNever;
-  std::size_t last_group_ = 0;      // members of the last round, but for those who said goodbye
-  TimePoint short_since_ = kNever;  // most of them are not there
+  std::size_t last_group_ = 0;      // members of the last round, except those that said goodbye
+  TimePoint short_since_ = kNever;  // since when most of the last group are absent
 
   std::map<AccountId, SampleCount> credited_;
   std::deque<std::pair<RoundIndex, std::vector<AccountSamples>>> pending_credit_;  // decided, not durable

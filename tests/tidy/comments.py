@@ -12,7 +12,6 @@ ROOMS_STILL_TO_CLEAN = [
     "client/daemon",
     "client/session",
     "coordinator/api",
-    "coordinator/core",
     "shared/swarm",
     "shared/wire",
     "tests/client/session",
