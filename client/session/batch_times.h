@@ -7,13 +7,13 @@
 
 namespace starling::session {
 
-// Mean and variance of the last batches: each older one counts a little less than the next, and while they are fewer
-// than kMemory, all alike (T. Finch, Incremental calculation of weighted mean and variance, 2009, section 9, with
+// Mean and variance of the last batches. Each older one counts a little less than the next; while they are fewer than
+// kMemory, all count alike (T. Finch, Incremental calculation of weighted mean and variance, 2009, section 9, with
 // weights of 1/n at first).
 class BatchTimes {
  public:
   static constexpr int kMemory = 64;     // batches
-  static constexpr int kBatchesMin = 8;  // before which jitter is not known
+  static constexpr int kBatchesMin = 8;  // jitter is not known before
 
   // seconds: above 0.
   void add(SampleCount samples, double seconds);

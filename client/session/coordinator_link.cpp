@@ -39,7 +39,7 @@ void CoordinatorLink::on_failed(TimePoint now) {
   hurry_ = false;
   const int doublings = std::min(failures_++, 10);
   const Duration ceiling = std::min(options_.retry_max, options_.retry_first * (1 << doublings));
-  // Half fixed, half random: a returning coordinator is not met by everybody at once.
+  // Half fixed, half random, so that not everybody calls a returning coordinator at once.
   std::uniform_real_distribution<double> jitter(0.5, 1.0);
   next_call_ = now + from_seconds(to_seconds(ceiling) * jitter(rng_));
 }

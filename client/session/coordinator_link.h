@@ -21,14 +21,14 @@ class CoordinatorLink {
   // True when a call should go out at `now` (and none is under way).
   [[nodiscard]] bool due(TimePoint now) const { return !in_flight_ && now >= next_call_; }
   [[nodiscard]] TimePoint next_call() const { return in_flight_ ? kNever : next_call_; }
-  // Something worth telling happened: call as soon as the call under way, if any, is back.
+  // Notes that there is something worth reporting: a call goes out as soon as the call under way, if any, is back.
   void hurry(TimePoint now);
 
   void on_sent(TimePoint now);
   void on_reply(TimePoint now, Duration next_interval);
   void on_failed(TimePoint now);
 
-  // The last calls failed, and silence has lasted longer than the coordinator's own rhythm explains.
+  // True if the last calls failed, and silence has lasted longer than the coordinator's own rhythm explains.
   [[nodiscard]] bool away(TimePoint now) const;
 
  private:
@@ -38,7 +38,7 @@ class CoordinatorLink {
   bool hurry_ = false;
   int failures_ = 0;
   TimePoint next_call_{};
-  TimePoint silent_since_ = kNever;  // the last reply, or the first call ever
+  TimePoint silent_since_ = kNever;  // since the last reply, or the first call ever
   Duration interval_ = std::chrono::seconds(1);
 };
 

@@ -21,7 +21,7 @@ void Draws::return_to_last_round() {
   next_ = std::exchange(last_first_, 0);
   spoilt_end_ = 0;
   passed_.clear();
-  // The coordinator tells no leases that it believes to be used up.
+  // The coordinator's replies omit leases that it believes to be used up.
   const auto is_told = [this](const wire::SampleLease& lease) {
     return std::find(leases_.begin(), leases_.end(), lease) != leases_.end();
   };

@@ -1,13 +1,14 @@
-// Which leased samples this process trains on (wire::SampleLease): it draws from its leases by number, and no number
-// twice. What of a gradient did not count is drawn again by others, when the lease is over. Pure.
+// The leased samples that this process trains on (wire::SampleLease): it draws from its leases by number, and no number
+// twice. Samples whose gradient was not counted return to the pool when the lease expires. Pure.
 //
-// A gradient is of leased samples that follow each other by number, or of samples that are not leased, never of both:
-// its first draw and its weight then say all of it to whoever counts. As in RoundProgress, there may be two: the
-// present round's, and the next one's while the present one's is averaged.
+// A gradient covers leased samples whose numbers follow each other, or samples that are not leased, never both: its
+// first draw and its weight then say everything that counting needs. There may be two gradients, like in RoundProgress:
+// the present round's, and the next one's while the present one's is averaged.
 //
-// A batch that can not be used is halved until the sample that spoils it is alone, and is passed over. Once another is
-// fine after it, it was the sample, not the model or this computer: then it may be told (wire::UnusableSamples), and a
-// gradient that goes on behind it counts it, with nothing, so that what the gradient is of still follows by number.
+// A batch that cannot be used is halved until the sample that spoils it is alone, and that sample is passed over. A
+// later batch without error proves that the sample was at fault, and not the model or this computer. Then the sample
+// may be reported (wire::UnusableSamples). A gradient that goes on behind it counts it although it adds nothing, so
+// that the gradient's samples still follow by number.
 #pragma once
 
 #include <optional>
@@ -21,9 +22,9 @@ namespace starling::session {
 
 class Draws {
  public:
-  // All that the coordinator says this process holds.
+  // Takes all leases that the coordinator says this process holds.
   void hold(const std::vector<wire::SampleLease>& leases) { leases_ = leases; }
-  // As RoundProgress's.
+  // These four are called together with RoundProgress's functions of the same names.
   void begin_round();
   void look_ahead() { ahead_ = true; }
   void look_back() { ahead_ = false; }
@@ -31,27 +32,28 @@ class Draws {
   // The last round that was finished does not count, and begins again: its samples are drawn once more, in their order.
   void return_to_last_round();
 
-  // Samples for the next batch of the gradient that grows, which is this round's, at most `count`; none where no lease
-  // has any that belong in it. The same again until one of the next two calls says what became of them.
+  // Returns samples for the next batch of the gradient that grows, at most `count`; none if no lease has any that
+  // belong in it. It returns them again until one of the next two calls says how the batch ended.
   std::optional<wire::SampleRange> begin_batch(RoundIndex round, SampleCount count);
   struct Passed {
-    std::vector<SampleCount> draws;  // that can not be used, as is certain now
-    SampleCount counted = 0;         // of these, so many in the gradient
+    std::vector<SampleCount> draws;  // numbers of samples that certainly cannot be used
+    SampleCount counted = 0;         // how many of these the gradient counts
   };
-  Passed on_batch();  // they are in the gradient
-  // They can not be used as they are. Whether more of them are to be tried: false when it was one alone.
+  Passed on_batch();  // the samples of the batch are in the gradient
+  // The samples of the batch cannot be used together. Returns whether some of them are to be tried: false when it was a
+  // single one.
   bool on_unusable();
 
-  // Of the present gradient's first sample; 0 when it has no leased ones.
+  // The number of the present gradient's first sample; 0 when it has no leased ones.
   [[nodiscard]] SampleCount first() const { return now_.first; }
-  // The gradient that the next batch would go into has leased samples.
+  // True if the gradient that the next batch would go into has leased samples.
   [[nodiscard]] bool grows() const { return (ahead_ ? ahead_gradient_ : now_).first > 0; }
   [[nodiscard]] SampleCount next() const { return next_; }
-  // Passed over since the last batch that was fine.
+  // The count of samples passed over since the last batch that was fine.
   [[nodiscard]] SampleCount passed() const { return passed_from(0); }
-  // Samples that may still be drawn in this round.
+  // The count of samples that may still be drawn in this round.
   [[nodiscard]] SampleCount left(RoundIndex round) const;
-  // One number beyond the last that is held.
+  // Returns one number beyond the last that is held.
   [[nodiscard]] SampleCount end() const;
 
  private:
@@ -60,21 +62,21 @@ class Draws {
     SampleCount first = 0;
     SampleCount end = 0;  // one beyond the last
   };
-  // Of the numbers that were passed over, those from `from` on.
+  // Counts the numbers that were passed over, from `from` on.
   [[nodiscard]] SampleCount passed_from(SampleCount from) const;
   [[nodiscard]] Gradient& of_batch() { return batch_is_ahead_ ? ahead_gradient_ : now_; }
 
   std::vector<wire::SampleLease> leases_;
   SampleCount next_ = 1;             // the lowest number that has not been drawn
-  SampleCount batch_ = 1;            // the first of the batch under way, …
-  SampleCount batch_count_ = 0;      // … which are so many
-  SampleCount spoilt_end_ = 0;       // among the numbers below it and from next_ on is one that spoils a batch
-  std::vector<SampleCount> passed_;  // over, and nothing was fine since
+  SampleCount batch_ = 1;            // the first number of the batch under way
+  SampleCount batch_count_ = 0;      // the size of the batch under way
+  SampleCount spoilt_end_ = 0;       // some number from next_ on and below this one spoils a batch
+  std::vector<SampleCount> passed_;  // numbers passed over since the last batch that was fine
   Gradient now_;
   Gradient ahead_gradient_;
   bool ahead_ = false;
   bool batch_is_ahead_ = false;
-  SampleCount last_first_ = 0;  // first draw of the last finished round's gradient, and the leases of that time
+  SampleCount last_first_ = 0;  // first draw of the last finished round's gradient
   std::vector<wire::SampleLease> last_leases_;
 };
 

@@ -8,14 +8,14 @@
 namespace starling::session {
 namespace {
 
-// A partner may be in the middle of a batch, or of a mixing with another one that waits in its turn.
+// A partner may be in the middle of a batch, or of a meeting with another one that waits in its turn.
 constexpr Duration kPatienceLeast = std::chrono::seconds(2);
 constexpr int kPatienceTimes = 4;
 constexpr int kIntervalsWaited = 2;
 constexpr Duration kPatienceMost = std::chrono::seconds(60);
-// Who did not come the last time may have come first this time: then its frames are here already.
+// A member that did not come the last time may have come first this time: then its frames are here already.
 constexpr Duration kAbsentPatience = std::chrono::milliseconds(250);
-// Numbers that a member who is late may pass with what it has sent out; then it sends out anew.
+// Numbers that a late member may pass with the vector it has sent out; then it sends out again.
 constexpr int kTriesMax = 16;
 
 using averaging::AveragingOutcome;
@@ -26,7 +26,7 @@ bool others_are_in(const AveragingOutcome& outcome) {
   return whole && outcome.weight_total > 1;
 }
 
-// They have told that it is over there: their fault it is not.
+// True if they have reported that the meeting is over there: they are not at fault.
 bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empty() && outcome.faults.empty(); }
 
 }  // namespace
@@ -84,7 +84,8 @@ std::optional<swarm::MixingGroup> Mixing::on_sent_out(TimePoint now) {
 
 std::optional<swarm::MixingGroup> Mixing::next(TimePoint now) {
   stage_ = Stage::nothing;
-  not_before_ = now + mixing_;  // all keep to about the same number: without a partner, a mixing takes as long as with
+  // all keep to about the same number: without a partner, a meeting takes as long as with one
+  not_before_ = now + mixing_;
   if (tries_++ == kTriesMax) return std::nullopt;
   auto mixing = groups_->next(self_);
   if (!mixing) return std::nullopt;

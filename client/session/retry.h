@@ -8,7 +8,7 @@
 
 namespace starling::session {
 
-// `failures`: in a row, at least 1.
+// `failures` counts failures in a row, at least 1.
 inline Duration retry_delay(int failures, Duration max) {
   constexpr Duration kFirst = std::chrono::milliseconds(250);
   return std::min(max, kFirst * (1 << std::min(failures - 1, 10)));

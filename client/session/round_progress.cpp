@@ -40,7 +40,7 @@ void RoundProgress::on_batch(const BatchReport& report, double waited_s) {
   sum.samples += report.samples;
   sum.next_sample += report.samples;
   sum.loss_sum += report.loss_sum;
-  // A trainer's first batch is waited for while it starts.
+  // The first batch of a trainer is waited for while the trainer starts.
   const bool warm = batch_seconds_ > 0;
   const double seconds = warm ? std::max(waited_s, report.seconds) : report.seconds;
   if (seconds <= 0 || report.samples <= 0) return;

@@ -81,7 +81,7 @@ void Session::compute_next(TimePoint now) {
     begin_averaging(now);
     return;
   }
-  // Whoever has a place in a plan keeps it: the others count on it.
+  // A member that has a place in a plan keeps it: the others count on it.
   if (evaluate_round_ == state_round_ && !meeting_.has_value() && !paused_ && now >= compute_not_before_) {
     computing_ = Computing::evaluation;
     link_.hurry(now);
@@ -104,7 +104,7 @@ void Session::compute_batch(TimePoint now) {
   mediator_.start_batch(*samples, progress_.target());
 }
 
-// Leased ones, if the gradient has no others.
+// Returns leased samples, if the gradient has no others.
 std::optional<wire::SampleRange> Session::begin_batch(TimePoint now) {
   const wire::SampleRange others = progress_.begin_batch(state_round_, last_reply_->lane, options_.micro_batch_size);
   const bool first = progress_.target().first;
@@ -117,7 +117,7 @@ std::optional<wire::SampleRange> Session::begin_batch(TimePoint now) {
   return others;
 }
 
-// Once for what is held: the coordinator calls back soon when it has more.
+// Asks once while the leases held stay unchanged: the coordinator calls back soon when it has more.
 void Session::ask_for_leases(TimePoint now) {
   if (!options_.leased || draws_.left(state_round_) > options_.micro_batch_size) return;
   if (std::exchange(leases_asked_for_, draws_.end()) != draws_.end()) link_.hurry(now);
@@ -142,7 +142,7 @@ void Session::plan_without_coordinator(TimePoint now) {
   }
 }
 
-// The swarm's pace has not changed just because nobody counts. A round that waited for somebody is no measure of it.
+// The swarm's pace stays when nobody counts samples. A round that waited for a member is no measure of it.
 Duration Session::round_pace() const {
   const double samples_per_s = std::max(last_reply_->swarm_samples_per_s, progress_.samples_per_s());
   if (samples_per_s <= 0) return kPaceUnknown;
@@ -176,8 +176,8 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   advance(now);
 }
 
-// A gradient that is not finite will not be finite the second time, but some of its samples' may be; anything else is
-// worth a retry.
+// A gradient that is not finite will not be finite the second time, but the gradients of some of its samples may be;
+// anything else is worth a retry.
 bool Session::tries_less(const Error& error) {
   if (error.code != ErrorCode::corrupt || discard_batch_) return false;
   if (batch_leased_) return draws_.on_unusable();
@@ -191,14 +191,14 @@ void Session::take_batch(TimePoint now, const BatchReport& batch) {
   if (batch_leased_) {
     Draws::Passed passed = draws_.on_batch();
     progress_.on_passed(passed.counted);
-    // Of more than fit, the others are found again by whomever they are leased to next.
+    // Samples beyond the limit are found again by the members that they are leased to next.
     if (passed.draws.size() > wire::kUnusableDrawsMax) passed.draws.resize(wire::kUnusableDrawsMax);
     if (!passed.draws.empty()) mediator_.report_unusable({options_.run_id, process_, std::move(passed.draws)});
   }
   ask_for_leases(now);
 }
 
-// A pause ends the trainer at once, in the middle of what it does: nothing has failed.
+// A pause ends the trainer at once, even in the middle of a computation: nothing has failed.
 bool Session::interrupted_by_pause(const Error& error) const { return paused_ && error.code == ErrorCode::unavailable; }
 
 void Session::on_compute_failed(TimePoint now, const Error& error) {
@@ -223,8 +223,9 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
     lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
                                                         : "the averaged result differed from the group's");
   } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {
-    // Most of the group may have gone on without us, or nobody had anything: the round goes on with what was
-    // computed, until the coordinator calls those who are left together. A minority founds no swarm of its own.
+    // Most of the group may have gone on without us, or nobody had anything. The round goes on with the samples
+    // computed so far, until the coordinator calls the remaining members together. A minority founds no swarm of its
+    // own.
     left_group_ = meeting_->group.id;
     waits_for_most_ = link_.away(now);
     if (waits_for_most_) {
@@ -380,7 +381,7 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   waits_for_most_ = false;
   settle_reports(now, reply);
   if (evaluation_told_) evaluation_report_.reset();
-  // Of a round that is over: who is still at its state may have the result from the others.
+  // A group of a round that is over: a member that is still at its state may have the result from the others.
   const bool missed = reply.group.has_value() && reply.group->round < reply.round;
   if (!missed || !take_group(now, *reply.group)) take_sync_verdict(now, reply);
   if (reply.group.has_value() && !missed) take_group(now, *reply.group);

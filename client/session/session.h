@@ -6,14 +6,14 @@
 // next round's gradient, at parameters that are one step old, until the group's step is done too. A state is still
 // named only after a step, and no other begins before.
 //
-// It decides; the Mediator does. Every Mediator call starts something and returns at once; its end comes back
-// as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and
-// files; the simulator's is virtual time. `now` is an argument everywhere.
+// The session decides; the Mediator acts. Every Mediator call starts something and returns at once; its end comes back
+// as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and files; the
+// simulator's is virtual time. `now` is an argument everywhere.
 //
-// One computation (batch, step or evaluation) runs at a time, but for such a step, beside which batches go on. A
-// replica counts as *synced* while nothing says otherwise: its state digest is the one the coordinator names for the
-// round, or it has just stepped together with its group. A replica that is not synced trains nothing and fetches the
-// state from donors.
+// One computation (batch, step or evaluation) runs at a time; only a delayed step has batches beside it. A replica is
+// *synced* if its state digest is the one the coordinator names for the round, or if it has just stepped together with
+// its group and nothing has contradicted it since. A replica that is not synced trains nothing and fetches the state
+// from donors.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ namespace starling::session {
 enum class Phase : std::uint8_t { joining, waiting, downloading, training, averaging, stepping, evaluating, paused };
 std::string_view to_string(Phase phase);
 
-// What the volunteer sees: one phase and, unless it trains, one reason and what ends it.
+// The activity that the volunteer sees: one phase and, unless it trains, one reason and the event that ends it.
 struct Activity {
   Phase phase = Phase::joining;
   std::string reason;
@@ -51,17 +51,18 @@ struct SessionOptions {
   RunId run_id;
   PeerId self;
   SampleCount micro_batch_size = 8;
-  SampleCount samples_max = swarm::kMemberSamplesMax;  // of one round: more would not be believed
-  bool leased = false;  // samples are (wire::samples_in_epochs), as long as the coordinator can be reached or leases
-                        // last; without either, training goes on with samples that count toward no epoch
-  int listen_port = 0;  // of the peer transport; 0: cannot be dialled
+  SampleCount samples_max = swarm::kMemberSamplesMax;  // for one round: more would not be believed
+  // True if samples are leased (wire::samples_in_epochs), while the coordinator can be reached or leases last. Without
+  // either, training goes on with samples that count toward no epoch.
+  bool leased = false;
+  int listen_port = 0;  // the peer transport's; 0: cannot be dialled
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
   bool delay_parameter_updates = false;  // wire::RunManifest
-  Digest initial_state_digest{};         // the same; zero: whatever the coordinator says
+  Digest initial_state_digest{};         // wire::RunManifest; zero: taken from the coordinator
 };
 
-// Where the replica stands when the session starts: round 0 (Trainer::initialize) or a checkpoint.
+// The state that the replica has when the session starts: round 0 (Trainer::initialize) or a checkpoint.
 struct InitialState {
   RoundIndex round = 0;
   Digest digest;
@@ -76,27 +77,28 @@ class Session {
     virtual void send_heartbeat(const wire::Heartbeat& heartbeat) = 0;
     // Adds to the gradient of the target's round: the present one, or the next one while the present one's is averaged.
     virtual void start_batch(const wire::SampleRange& samples, const BatchTarget& target) = 0;
-    // Told to the coordinator once: nothing depends on its getting there.
+    // Sends the coordinator these once: nothing depends on their arrival.
     virtual void report_unusable(const wire::UnusableSamples& samples) = 0;
     // Averages the present round's gradient (weight 0: none was computed) with the group.
     virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
-    // Steps on the averaged gradient, then computes the new state's digest. When it is done what the next round's
-    // gradient has by then becomes the present one's; batches that began before end in it. The state before the step is
-    // kept, if there is room for it, until forget_previous_state() or the next step.
+    // Steps on the averaged gradient, then computes the new state's digest. When it is done, the next round's gradient
+    // so far becomes the present one's; batches that began before end in it. The state before the step is kept, if
+    // there is room for it, until forget_previous_state() or the next step.
     virtual void start_step(RoundIndex round) = 0;
     virtual void forget_previous_state() = 0;
     virtual void start_evaluation() = 0;
     // Ends a download under way, if there is one; its on_state_fetched need not come, and changes nothing if it does.
     virtual void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) = 0;
-    // The same from the copy that the coordinator keeps in this file. A fetch of any kind ends the one before.
+    // Like fetch_state, but from the copy that the coordinator keeps in this file. A fetch of any kind ends the one
+    // before.
     virtual void fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) = 0;
-    // The same for the state of round 0, which has this digest and is made here, without anybody else.
+    // Like fetch_state, for the state of round 0, which has this digest and is made here, without anybody else.
     virtual void make_initial_state(const Digest& digest) = 0;
-    // The same for the state before the last step, which was kept here.
+    // Like fetch_state, for the state before the last step, which was kept here.
     virtual void restore_previous_state(RoundIndex round, const Digest& digest) = 0;
-    // Sends the coordinator a copy of the state, in its own time; if that is what the replica holds.
+    // Sends the coordinator a copy of the state, in its own time, if the replica holds that state.
     virtual void send_checkpoint(RoundIndex round, const Digest& digest) = 0;
-    // Durable when it returns: the round's report survives a crash until one of the next two calls takes it away.
+    // Durable when it returns: the round's report survives a crash until one of the next two calls removes it.
     virtual void record_round(const wire::RoundReport& report, Duration round_duration) = 0;
     // Rounds below this are settled: the ledger has them.
     virtual void forget_reports(RoundIndex below) = 0;
@@ -119,20 +121,20 @@ class Session {
   void on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome);
   void on_step_done(TimePoint now, const Result<Digest>& new_state);
   void on_evaluated(TimePoint now, const Result<Evaluation>& result);
-  // What the last computation failed for has come: it is tried again at once.
+  // The cause of the last failed computation is gone: it is tried again at once.
   void retry_now(TimePoint now);
   // ok: the replica is at this state now.
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
-  // What its links have shown of its line in finished rounds and downloads, 0 where not known; rides on the next
-  // heartbeat. round_trip_s: to the usual one of others.
+  // Sets the rates that its links have shown in finished rounds and downloads, 0 if not known; they ride on the next
+  // heartbeat. round_trip_s: the usual one to other members.
   void set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s);
-  // Something that the coordinator should know has changed: it is called soon.
+  // Notes a change that the coordinator should know: it is called soon.
   void tell_soon(TimePoint now);
-  // The volunteer's wish (or a rule's). No batch begins any more, and one that is ended in the middle (unavailable) is
-  // no failure; a meeting that is about to begin, or under way, is finished first.
+  // Sets the pause that the volunteer (or a rule) requests. No batch begins any more, and one that is ended in the
+  // middle (unavailable) is no failure; a meeting that is about to begin, or under way, is finished first.
   void set_paused(TimePoint now, bool paused, std::string reason);
 
-  // A copy of what it knows, for status displays.
+  // A copy of the session's figures, for status displays.
   struct View {
     Activity activity;
     RoundIndex state_round = 0;
@@ -143,11 +145,11 @@ class Session {
     std::int64_t rounds_done = 0;
     std::int64_t rounds_failed = 0;  // expelled or diverged: a round's work was lost
     double samples_per_s = 0;
-    double loss = 0;                                   // of the last finished round, nats
-    std::optional<wire::EvaluationReport> evaluation;  // measured here, last
+    double loss = 0;                                   // the last finished round's, nats
+    std::optional<wire::EvaluationReport> evaluation;  // the last one measured here
     std::size_t reports_waiting = 0;
     bool coordinator_away = false;
-    std::string plan;  // what the last averaging's plan says of its choice
+    std::string plan;  // the reason that the last averaging's plan gives for its choice
     std::optional<wire::HeartbeatReply> last_reply;
   };
   [[nodiscard]] View view(TimePoint now) const;
@@ -195,16 +197,16 @@ class Session {
   std::int64_t process_;  // Heartbeat::process
   RoundProgress progress_;
   Draws draws_;
-  bool batch_leased_ = false;          // the samples of the batch under way, or the last, are
+  bool batch_leased_ = false;          // the samples of the batch under way, or the last, are leased
   SampleCount leases_asked_for_ = -1;  // Draws::end() when the coordinator was last called for more
-  bool without_samples_ = false;       // none are left to train on, for the moment
-  bool round_is_full_ = false;         // of what is computed here
+  bool without_samples_ = false;       // there are none to train on, for the moment
+  bool round_is_full_ = false;         // more samples from here would not be believed
 
   RoundIndex state_round_ = 0;
   Digest state_digest_;
   bool synced_ = false;
   std::string unsynced_reason_;
-  RoundIndex told_state_round_ = 0;  // the state the heartbeat under way speaks of
+  RoundIndex told_state_round_ = 0;  // the state that the heartbeat under way reports
   Digest told_state_digest_;
 
   Computing computing_ = Computing::nothing;
@@ -212,10 +214,10 @@ class Session {
   bool stepping_ = false;
   bool fetching_ = false;
   bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
-  TimePoint batch_began_{};             // of the batch under way, or the last
-  std::vector<wire::Endpoint> donors_;  // of (fetch_round_, fetch_digest_), from the newest reply, …
-  std::optional<wire::Artefact> kept_;  // … or where the coordinator keeps it, when there are none
-  bool makes_initial_ = false;          // it is that of round 0, and nobody is needed for it
+  TimePoint batch_began_{};             // start of the batch under way, or the last
+  std::vector<wire::Endpoint> donors_;  // sources of (fetch_round_, fetch_digest_), from the newest reply
+  std::optional<wire::Artefact> kept_;  // where the coordinator keeps that state, when there are no donors
+  bool makes_initial_ = false;          // the state to fetch is that of round 0, and nobody is needed for it
   struct Previous {
     RoundIndex round = 0;
     Digest digest;
@@ -230,21 +232,22 @@ class Session {
 
   std::optional<Meeting> meeting_;
   bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
-  GroupId left_group_;           // in vain: the others may go on in it, and know what this member had brought then
-  std::string plan_reason_;      // of the last one
+  // the group left without a result: the others may go on in it, and know this member's contributions of that time
+  GroupId left_group_;
+  std::string plan_reason_;                             // the last plan's
   std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
-  std::optional<wire::GroupInfo> last_group_;           // of the round before, and who was averaged in
+  std::optional<wire::GroupInfo> last_group_;  // the group of the round before, and its members that were averaged in
   std::vector<SampleCount> last_contributed_;
   int compute_failures_ = 0;     // in a row
-  std::string compute_failure_;  // what the last one said
+  std::string compute_failure_;  // like compute_not_before_, for a step: a batch's failure does not hold it up
   TimePoint compute_not_before_{};
-  TimePoint step_not_before_{};  // the same of a step; what a batch failed for does not hold it up
+  TimePoint step_not_before_{};  // step_not_before_ is the like for a step: a batch's failure does not hold it up
 
   std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
   std::optional<wire::HeartbeatReply> last_reply_;
   std::optional<wire::EvaluationReport> evaluation_report_;
-  bool evaluation_told_ = false;                                  // rides on the heartbeat under way
-  std::optional<wire::EvaluationReport> last_evaluation_report_;  // told again when it is asked for again
+  bool evaluation_told_ = false;                                  // the heartbeat under way carries it
+  std::optional<wire::EvaluationReport> last_evaluation_report_;  // sent again when it is asked for again
   std::optional<wire::EvaluationReport> evaluation_;              // the last that was measured
   std::optional<RoundIndex> evaluate_round_;                      // the state it is to measure
   TimePoint last_checkpoint_{};

@@ -11,7 +11,7 @@
 namespace starling::session {
 namespace {
 
-// Donors move on with every round: whoever comes late asks again soon, and a few times at once for a newer state.
+// Donors move on with every round: a member that comes late asks again soon, and a few times at once for a newer state.
 constexpr Duration kFetchRetryMax = std::chrono::seconds(10);
 constexpr int kFetchPatience = 8;
 constexpr std::string_view kOtherBeginning =
@@ -21,17 +21,18 @@ constexpr std::string_view kOtherBeginning =
 }  // namespace
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
-  if (averaging_ || stepping_ || reply.state_digest.is_zero()) return;  // judged when it is over
+  if (averaging_ || stepping_ || reply.state_digest.is_zero()) return;  // it is judged when that is over
   if (refuse_initial_state(now, reply)) return;
   if (fetching_) return fetch_newer(reply);
   const bool same_state = reply.state_digest == state_digest_;
   if (reply.round < state_round_) {
-    // Behind our reports, which are on their way; unless there are none, and it has heard of our state.
+    // The coordinator is behind our reports, which are on their way; unless there are none, and it has heard of our
+    // state.
     if (!reports_.empty() || told_state_round_ != state_round_ || told_state_digest_ != state_digest_) return;
   } else if (same_state) {
-    if (state_round_ != reply.round) {  // the swarm may have numbered this very state anew after a loss
+    if (state_round_ != reply.round) {  // the swarm may have renumbered this very state after a loss
       last_group_.reset();
-      // What was drawn for a round may have counted in it.
+      // Samples that were drawn for a round may have counted in it.
       if (options_.leased) {
         discard_batch_ = true;
         begin_round(now);
@@ -46,7 +47,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   }
   if (synced_) lose_sync(now, "the model here differs from everybody else's");
   if (outcome_.has_value()) outcome_.reset();
-  // What one donor no longer had says nothing of a newer state.
+  // A donor that no longer had the old state says nothing about a newer one.
   if (reply.state_digest != fetch_digest_ && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
   donors_ = reply.donors;
   kept_.reset();
@@ -55,11 +56,11 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
   fetch_digest_ = reply.state_digest;
   makes_initial_ = reply.round == 0 && reply.state_digest == options_.initial_state_digest;
   if (makes_initial_ || !donors_.empty() || kept_) return;
-  fetch_failures_ = 0;  // whoever is named next is asked at once
+  fetch_failures_ = 0;  // the next source is asked at once
   unsynced_reason_ = reply.notice.empty() ? "waiting for a member that can hand over the model" : reply.notice;
 }
 
-// What round 0 begins with is the project's word, which it has signed; no coordinator's changes that.
+// The state at the start of round 0 is the project's choice, which it has signed; no coordinator's word changes that.
 bool Session::refuse_initial_state(TimePoint now, const wire::HeartbeatReply& reply) {
   const Digest& known = options_.initial_state_digest;
   if (reply.round != 0 || known.is_zero() || reply.state_digest == known) return false;
@@ -75,7 +76,7 @@ bool Session::refuse_initial_state(TimePoint now, const wire::HeartbeatReply& re
 }
 
 // The coordinator has settled all rounds below acknowledged_rounds. It has given up those from its current round on:
-// their results are void, and what was computed for them is computed again.
+// their results are void, and their samples are computed again.
 void Session::settle_reports(TimePoint now, const wire::HeartbeatReply& reply) {
   const RoundIndex counted = std::min(reply.acknowledged_rounds, reply.round);
   const bool is_void = reply.acknowledged_rounds > reply.round && !averaging_ && !stepping_;
@@ -100,7 +101,7 @@ void Session::lose_sync(TimePoint now, std::string reason) {
   unsynced_reason_ = std::move(reason);
   discard_batch_ = true;
   outcome_.reset();
-  last_group_.reset();  // whoever meets its group again must still be at the state they made together
+  last_group_.reset();  // a member that meets its group again must still be at the state they made together
   begin_round(now);
   link_.hurry(now);
 }

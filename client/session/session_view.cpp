@@ -1,4 +1,4 @@
-// What a session shows: its phase on the wire, and to the volunteer one phase with one reason.
+// The session as seen from outside: its phase on the wire, and for the volunteer one phase with one reason.
 #include "client/session/session.h"
 
 namespace starling::session {

@@ -1,5 +1,5 @@
-// The words of a run whose data are bytes: their values. Of one whose data are tokens, words are those, and only its
-// tokenizer (client/tokenizer) knows what they say.
+// The tokens of a run whose data are bytes are the bytes' values. In a run whose data are tokens only its tokenizer
+// (client/tokenizer) knows their text.
 #pragma once
 
 #include <cstdint>

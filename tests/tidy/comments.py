@@ -10,7 +10,6 @@ PATH = "tests/tidy/comments.py"
 # may not stay on it, and no room is added.
 ROOMS_STILL_TO_CLEAN = [
     "client/daemon",
-    "client/session",
     "coordinator/api",
     "shared/swarm",
     "shared/wire",
