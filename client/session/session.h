@@ -239,9 +239,9 @@ class Session {
   std::optional<wire::GroupInfo> last_group_;  // the group of the round before, and its members that were averaged in
   std::vector<SampleCount> last_contributed_;
   int compute_failures_ = 0;     // in a row
-  std::string compute_failure_;  // like compute_not_before_, for a step: a batch's failure does not hold it up
+  std::string compute_failure_;  // the last failure's text
   TimePoint compute_not_before_{};
-  TimePoint step_not_before_{};  // step_not_before_ is the like for a step: a batch's failure does not hold it up
+  TimePoint step_not_before_{};  // like compute_not_before_, for a step: a batch's failure does not hold it up
 
   std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
   std::optional<wire::HeartbeatReply> last_reply_;

@@ -1,6 +1,6 @@
-// The pieces in which parameters are mixed between rounds (LocalOptions::partners), each by itself: whole tensors, from
-// the last layer to the first, which is the order in which a way back through the model completes their gradients
-// (arXiv 2410.11998; PyTorch DDP, 2006.15704, section 3.2.3). Everybody has the same.
+// The pieces in which parameters are averaged by gossip between rounds (LocalOptions::partners), each by itself: whole
+// tensors, from the last layer to the first, which is the order in which a backward pass completes their gradients
+// (arXiv 2410.11998; PyTorch DDP, 2006.15704, section 3.2.3). All members have equal buckets.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace starling::wire {
 
-// 4 MiB: a handshake on a home line takes as long as about a tenth of that.
+// 4 MiB: a handshake on a home line takes about a tenth of the time that these take.
 constexpr std::size_t kBucketFloatsLeast = std::size_t{1} << 20;
 constexpr std::size_t kBucketsMost = 16;
 
@@ -22,7 +22,7 @@ struct Bucket {
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };
 
-// In the order of their numbers. Only the last one may have less than kBucketFloatsLeast.
+// Returns the buckets in the order of their numbers. Only the last one may have less than kBucketFloatsLeast.
 std::vector<Bucket> buckets(const ModelOptions& model);
 
 }  // namespace starling::wire

@@ -29,26 +29,26 @@ class CborWriter {
   std::vector<std::uint8_t> bytes_;
 };
 
-// Remembers the first thing that was wrong; after that every read gives zero or nothing. finish() tells.
+// Keeps the first error; after that every read gives zero or nothing. finish() returns the error.
 class CborReader {
  public:
   // `what` names the message in errors. `cbor` outlives the reader and the spans it gives.
   CborReader(std::string_view what, std::span<const std::uint8_t> cbor, std::size_t fields);
 
-  // A number of at most `max`.
+  // Reads a number of at most `max`.
   std::uint64_t number(std::string_view key, std::uint64_t max);
   std::span<const std::uint8_t> bytes(std::string_view key, std::size_t bytes_max);
   std::string_view text(std::string_view key, std::size_t bytes_max);
-  // Exactly out.size() bytes.
+  // Reads exactly out.size() bytes.
   void fill(std::string_view key, std::span<std::uint8_t> out);
 
-  // corrupt, with what was wrong, unless every byte was read and was right.
+  // Returns corrupt, with the first error, unless every byte was read and was right.
   [[nodiscard]] Status finish() const;
 
  private:
   void fail(std::string_view why, std::string_view key);
   void expect_key(std::string_view key);
-  // Argument of the next data item, if it is of this major type and in its shortest form.
+  // Returns the argument of the next data item, if it is of this major type and in its shortest form.
   std::uint64_t head(unsigned major, std::string_view key);
   std::span<const std::uint8_t> take(std::uint64_t count, std::string_view key);
 

@@ -1,4 +1,4 @@
-// How values of a manifest are judged.
+// Range checks of the values of a manifest.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Checker {
               std::type_identity_t<Number> most) {
     that(value >= least && value <= most, field, to_text(value), to_text(least) + " to " + to_text(most));
   }
-  // '`value`'
+  // Checks that a word is known; errors show it as '`value`'.
   void word(std::string_view field, std::string_view value, bool known, std::string_view words);
   void that(bool holds, std::string_view field, std::string_view found, std::string_view wanted);
   [[nodiscard]] Status status() const { return status_; }

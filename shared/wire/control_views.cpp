@@ -139,7 +139,7 @@ void read_peers(JsonReader& in, PeersView& peers) {
     item.number("part", peer.part, 0, 1);
     item.boolean("relayed", peer.relayed);
     item.boolean("self", peer.self);
-    if (!item.present("round_trip_ms")) return;  // an older daemon's
+    if (!item.present("round_trip_ms")) return;  // an older daemon leaves it out
     item.number("upload_bytes_per_s", peer.upload_bytes_per_s, 0, kNumberMax);
     item.number("download_bytes_per_s", peer.download_bytes_per_s, 0, kNumberMax);
     item.number("round_trip_ms", peer.round_trip_ms, 0, kNumberMax);

@@ -1,5 +1,5 @@
-// What the daemon tells on request, beside its status (control.h): what it did over time, whom it averages with, how
-// the project's volunteers stand, and what a join link leads to.
+// The daemon's answers beside its status (control.h): its history, the members it averages with, the project's
+// leaderboard, and the preview of a join link.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,26 @@ std::string_view to_string(HistorySpan span);
 std::optional<HistorySpan> history_span(std::string_view name);
 
 struct HistoryPoint {
-  WallTime begin;        // of the stretch of time; a round's end, where the points are rounds
-  RoundIndex round = 0;  // the last of the stretch
+  WallTime begin;        // start of the interval; a round's end, where the points are rounds
+  RoundIndex round = 0;  // the last of the interval
   std::int64_t rounds = 1;
   SampleCount samples = 0;        // by this computer
   SampleCount swarm_samples = 0;  // by everybody in its groups
   double loss = 0;                // mean, nats
-  double credit = 0;              // of the account, at the end
+  double credit = 0;              // the account's, at the end
   std::int64_t bytes = 0;         // sent and received by averaging
 };
-constexpr std::size_t kHistoryPointsMax = 1000;  // of one span
+constexpr std::size_t kHistoryPointsMax = 1000;  // limit for one span
 
 // A member of the last averaging.
 struct PeerView {
   PeerId peer;
   std::string role;         // to_string(MemberRole)
-  SampleCount samples = 0;  // that it brought to the last finished round
-  double part = 0;          // of the vector, 0 … 1: the faster its link, the larger
+  SampleCount samples = 0;  // its contribution to the last finished round
+  double part = 0;          // its fraction of the vector, 0 … 1: the faster its link, the larger
   bool relayed = false;     // others reach it over a relay
   bool self = false;
-  // What the link with it has shown in its fastest moments; zeros: nothing yet, or there is no link.
+  // Rates that the link with it has shown in its fastest moments; zeros: nothing yet, or there is no link.
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
   double round_trip_ms = 0;  // the least of late; not known over a relay
@@ -66,7 +66,7 @@ struct StandingView {
 };
 constexpr std::size_t kStandingsShownMax = 50;
 
-// As the coordinator's /v1/leaderboard.json says it.
+// The coordinator's /v1/leaderboard.json.
 struct LeaderboardView {
   std::string project;
   std::string sort;  // recent, total, run, day, week
@@ -78,10 +78,10 @@ struct LeaderboardView {
 };
 Result<LeaderboardView> decode_leaderboard(std::string_view json);
 
-// What a join link leads to, for somebody who has not decided yet.
+// The target of a join link, for somebody who has not decided yet.
 struct ProjectPreview {
   std::string address;      // host:port
-  std::string fingerprint;  // of the project's CA, hex
+  std::string fingerprint;  // the project CA's, hex
   std::string project;
   bool has_run = false;
   std::string run_title;
@@ -90,17 +90,17 @@ struct ProjectPreview {
   std::int64_t data_bytes = 0;       // to download once
   std::int64_t disk_bytes = 0;       // data, model and checkpoints
   std::int64_t bytes_per_round = 0;  // sent, and as many received
-  std::int64_t volunteers = 0;       // that have contributed
-  std::int64_t swarm_size = 0;       // that train now
-  double bits_per_byte = 0;          // of the model, as measured last; 0: not yet
+  std::int64_t volunteers = 0;       // those that have contributed
+  std::int64_t swarm_size = 0;       // members that train now
+  double bits_per_byte = 0;          // the model's, as measured last; 0: not yet
 };
 
-// The door for the owner's other computers: this API over TLS, for whoever knows the token.
+// The door for the owner's other computers: this API over TLS, for callers that know the token.
 struct RemoteView {
   bool enabled = false;
   std::string address;  // where it listens
   int port = 0;
-  std::string fingerprint;  // that callers name, hex; of the certificate they must see
+  std::string fingerprint;  // hex fingerprint of the certificate that callers must see; callers name it
   std::string token;        // only in the answer to enable, which made it
   std::string problem;      // why nobody can call, although it is enabled
   int callers = 0;          // connected now
@@ -111,7 +111,7 @@ struct ProjectView {
   std::string name;
   std::string display_name;  // the volunteer's there
   std::string address;       // host:port
-  double share = 1;          // of the time, relative to the others
+  double share = 1;          // the share of the time, relative to the others
   double trained_s = 0;
   bool current = false;  // the one that is trained, or would be
 };

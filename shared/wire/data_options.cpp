@@ -97,7 +97,7 @@ void write_data(JsonWriter& writer, const DataOptions& data) {
   if (!bytes) writer.integer("validation_items", data.validation_items);
   if (data.tokenizer != Artefact()) write_artefact(writer, "tokenizer", data.tokenizer);
   if (!data.shards.empty()) write_shards(writer, data);
-  if (data.sampling != DataOptions().sampling) writer.text("sampling", data.sampling);  // else it changes nothing
+  if (data.sampling != DataOptions().sampling) writer.text("sampling", data.sampling);  // the default is left out
   writer.close('}');
 }
 

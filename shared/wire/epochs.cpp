@@ -8,7 +8,7 @@
 namespace starling::wire {
 namespace {
 
-constexpr std::uint64_t kEpochSeed = 0x65706f636873;  // apart from the rounds' orders
+constexpr std::uint64_t kEpochSeed = 0x65706f636873;  // keeps epochs apart from the rounds' orders
 
 // Items from one window of an epoch to the next.
 std::int64_t stride_of(const RunManifest& manifest) {
@@ -21,7 +21,7 @@ struct Place {
   std::int64_t samples = 0;
 };
 
-// Of the range's first sample; past the last shard when there is no such place.
+// Returns the place of the range's first sample; past the last shard when there is no such place.
 Place place_of(const RunManifest& manifest, const SampleRange& samples) {
   const std::vector<std::int64_t> counts = epoch_samples(manifest);
   Place place{0, samples.first, 0};

@@ -1,4 +1,4 @@
-// What peers say to each other, over mutual TLS 1.3: frames, each a fixed header and a payload.
+// The frames that peers send each other over mutual TLS 1.3, each a fixed header and a payload.
 //
 //   header, 32 bytes, little endian:
 //     0  u8  type         1  u8 version (kPeerProtocolVersion)
@@ -17,14 +17,14 @@
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
 // the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.
 // The first frame each way on a further stream is join: it names the token that the other end gave the link in its
-// hello, the dialling end's first, and the other's is the answer. Both ends must be proven to be the link's by their
-// certificates; a join that fits no link is cut off. All frames but hello and join count, whichever stream they travel
-// on: each is sent once, whole, on one stream, in the order of the count there. One that keeps its place (all but
-// contribution, result, state_chunk, ping and pong) has for its number how many the sender had sent before it over the
-// link, modulo 2^32, and receivers take it after just these. Others have that count after the last one that keeps its
-// place, and may be taken as soon as that one has been. When one stream ends, the link ends.
+// hello. The dialling end sends its join first, and the other end's join is the answer. The certificates at both ends
+// must be the link's; a join that fits no link is cut off. All frames but hello and join count, on all streams of the
+// link: each is sent once, whole, on one stream, in the order of the count there. A frame that keeps its place (all but
+// contribution, result, state_chunk, ping and pong) is numbered by the frames that keep their place that the sender had
+// sent before it over the link, modulo 2^32, and receivers take it after just these. Any other frame carries the count
+// of those sent before it, and may be taken as soon as they have all been taken. When one stream ends, the link ends.
 //
-// A peer that sends anything else, or anything out of bounds, is cut off: decode_* say why.
+// A peer that sends anything else, or anything out of bounds, is cut off; decode_* return the reason.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ constexpr int kPeerProtocolVersion = 4;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
-constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, these apart: state_info,
+constexpr std::size_t kControlPayloadMax = 256 * 1024;  // CBOR frames, except state_info, hello and join
 constexpr std::size_t kFirstPayloadMax = 1024;          // hello and join
 constexpr std::size_t kLinkStreamsMax = 8;
 constexpr std::size_t kBeginNoteBytesMax = 2304;        // a number for each of kGridColumnsMax columns, and a digest
@@ -70,9 +70,10 @@ enum class FrameType : std::uint8_t {
   state_chunk = 34,
 };
 
-// Of any group, and nothing more.
+// True for frames that mean no more than that the sender lives; they belong to any group.
 constexpr bool is_sign_of_life(FrameType type) { return type == FrameType::ping || type == FrameType::pong; }
-// Whether frames before and after it are: floats of a round or of a state are told apart by their segments.
+// True if the frame keeps its place among frames before and after it: floats of a round or of a state are told apart by
+// their segments.
 constexpr bool keeps_order(FrameType type) {
   const bool by_segment =
       type == FrameType::contribution || type == FrameType::result || type == FrameType::state_chunk;
@@ -84,11 +85,11 @@ struct FrameHeader {
   std::uint32_t payload_bytes = 0;
   GroupId group;
   std::uint32_t segment = 0;
-  Codec codec = Codec::fp32;  // of a contribution or a result
+  Codec codec = Codec::fp32;  // a contribution's or a result's
   std::uint32_t number = 0;   // given by the link when it sends the frame
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);
-// Of an encoded header.
+// The type in an encoded header.
 FrameType type_of(std::span<const std::uint8_t, kFrameHeaderBytes> header);
 void set_number(std::uint32_t number, std::span<std::uint8_t, kFrameHeaderBytes> header);
 // Checks type, version, codec, zero fields (segment too, where the type has none) and the payload limit of the type.
@@ -98,8 +99,8 @@ Result<FrameHeader> decode_header(std::span<const std::uint8_t, kFrameHeaderByte
 struct LinkTag;
 using LinkToken = FixedId<LinkTag, 16>;
 
-// First frame on every link, both ways. Only then is a peer up: TLS 1.3 tells a client about a refused
-// certificate no earlier than its first read.
+// First frame on every link, both ways. A peer is up only then: a TLS 1.3 client hears of a refused certificate no
+// earlier than its first read.
 struct Hello {
   int protocol = kPeerProtocolVersion;
   RunId run_id;
@@ -121,7 +122,7 @@ class RankSet {
   void set(std::size_t rank) { bytes_[rank / 8] = static_cast<std::uint8_t>(bytes_[rank / 8] | 1 << rank % 8); }
   void reset(std::size_t rank) { bytes_[rank / 8] = static_cast<std::uint8_t>(bytes_[rank / 8] & ~(1 << rank % 8)); }
   [[nodiscard]] std::size_t count() const;
-  // The union with `other`; true when this changed.
+  // Adds `other` to this set; true when this changed it.
   bool merge(const RankSet& other);
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
   // corrupt when the length is wrong or a bit beyond `size` is set.
@@ -133,29 +134,30 @@ class RankSet {
   std::vector<std::uint8_t> bytes_;
 };
 
-// "`rank` is in this group, with this much." Nothing else of a round flows to a peer before its own begin came.
-// Members without a link to each other (neither can be dialled) hear of each other's from one that has both.
+// "`rank` is in this group, with this much." Nothing else of a round flows to a peer before its own begin came. Members
+// without a link to each other (neither can be dialled) hear of each other's begin from one that has both.
 struct Begin {
   std::uint32_t rank = 0;
   std::int64_t vector_floats = 0;
   SampleCount weight = 0;            // samples summed into the sender's vector; 0: listens only
   Hash128 plan_digest;               // both must be working on the same plan
-  std::vector<std::uint8_t> note{};  // what the sender has to say beside its vector; the engine does not read it
-  SampleCount draw = 0;  // of the first of those samples (SampleLease in messages.h); 0: they are not leased
+  std::vector<std::uint8_t> note{};  // the sender's words beside its vector; the engine does not read them
+  SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
 };
 
 constexpr SampleCount kWeightUnknown = -1;
 
-// "These I believe lost; these segments I held final when that set last grew." Sent again whenever `lost` grows.
+// "I believe these members lost; I held these segments final when that set last grew." Sent again whenever `lost`
+// grows.
 struct Inventory {
   RankSet lost;
-  std::vector<std::uint8_t> held;    // one bit per segment
-  std::vector<SampleCount> weights;  // of the lost, by rank, as their begins said, or kWeightUnknown: not every begin
-                                     // reached everybody
-  std::vector<SampleCount> draws{};  // of the same, from the same begins; 0 where unknown. Empty: all are 0
+  std::vector<std::uint8_t> held;  // one bit per segment
+  // the lost members', by rank, from their begins, or kWeightUnknown: not every begin reached everybody
+  std::vector<SampleCount> weights;
+  std::vector<SampleCount> draws{};  // the lost members', from the same begins; 0 where unknown. Empty: all are 0
 };
 
-// "I hold every segment; this is what I hold."
+// "I hold every segment; here are my digest and counts."
 struct Done {
   Hash128 result_digest;
   // By rank, as counted in the result; for members that are late, which do not hear everybody's begin. Empty to others.
@@ -164,7 +166,7 @@ struct Done {
 };
 
 struct StateRequest {
-  RoundIndex round = 0;  // of the wanted state
+  RoundIndex round = 0;  // the wanted state's
   Digest state_digest;
   std::uint32_t first_chunk = 0;
   std::uint32_t chunk_count = 0;  // 0: only the info

@@ -78,7 +78,7 @@ Status check_members(const GroupInfo& group) {
   return {};
 }
 
-// Every part begins at a multiple of the segments' length, so that all cut the vector alike.
+// True if every part begins at a multiple of the segments' length, so that all cut the vector alike.
 bool is_aligned(const GroupInfo& group) {
   std::int64_t begin = 0;
   for (const GroupMember& member : group.members) {
@@ -88,7 +88,7 @@ bool is_aligned(const GroupInfo& group) {
   return true;
 }
 
-// What all later groups of a column have in common with it.
+// Returns a group with everything that all later groups of a column share with it.
 GroupInfo stage_of(const GroupInfo& column) {
   GroupInfo stage = column;
   stage.grid.reset();

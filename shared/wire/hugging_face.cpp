@@ -10,7 +10,7 @@
 namespace starling::wire {
 namespace {
 
-// Takes tensors from the flat vector by their names here, and gives them those they have there.
+// Takes tensors from the flat vector by their names here, and gives them their names there.
 class Exporter {
  public:
   Exporter(const ModelOptions& model, std::span<const float> parameters) {
@@ -24,12 +24,12 @@ class Exporter {
     const auto& [shape, values] = values_.at(here);
     add(there, shape, {values.begin(), values.end()});
   }
-  // Weight and bias.
+  // Takes weight and bias.
   void both(const std::string& here, const std::string& there) {
     as_is(here + ".weight", there + ".weight");
     as_is(here + ".bias", there + ".bias");
   }
-  // A matrix stored the other way round, as GPT-2 has them.
+  // Takes a matrix and stores it transposed, like GPT-2.
   void transposed(const std::string& here, const std::string& there) {
     const auto& [shape, values] = values_.at(here);
     const auto rows = static_cast<std::size_t>(shape[0]), columns = static_cast<std::size_t>(shape[1]);
@@ -41,7 +41,7 @@ class Exporter {
     }
     add(there, {shape[1], shape[0]}, std::move(turned));
   }
-  // The part-th of `parts` equal groups of rows.
+  // Takes the part-th of `parts` equal groups of rows.
   void rows(const std::string& here, std::size_t part, std::size_t parts, const std::string& there) {
     const auto& [shape, values] = values_.at(here);
     const std::size_t count = values.size() / parts;
@@ -95,7 +95,7 @@ std::string gpt2_config(const ModelOptions& model, std::string_view data_kind) {
   writer.number("layer_norm_epsilon", 1e-5);
   for (const char* dropout : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) writer.number(dropout, 0);
   writer.boolean("tie_word_embeddings", true);
-  if (data_kind == "tokens") write_mark_ids(writer);  // of bytes none is a mark
+  if (data_kind == "tokens") write_mark_ids(writer);  // data of bytes have no marks
   writer.close('}');
   return std::move(writer.str());
 }
@@ -203,7 +203,7 @@ std::string export_tokenizer_config(const ModelOptions& model, std::span<const s
   writer.open("", '{');
   // GPT-SW3 is a GPT-2 whose tokens are SentencePiece's; ALBERT's class puts begin and end around each text.
   writer.text("tokenizer_class", is_albert ? "AlbertTokenizer" : "GPTSw3Tokenizer");
-  // The SentencePiece model says itself how text is made uniform before it is cut; nothing else is done to it.
+  // The SentencePiece model itself says how text is made uniform before it is cut; nothing else is done to it.
   writer.boolean("do_lower_case", false);
   writer.boolean("remove_space", false);
   writer.boolean("keep_accents", true);

@@ -1,8 +1,8 @@
-// A trained model as files that others open: tensors for a safetensors file, and config.json. Those of a gpt with
-// learned positions, GELU and no recent-word tables, and of an albert, are named and laid out as Hugging Face's
-// transformers have GPT2LMHeadModel and AlbertForPreTraining; every other model has its own names, and a config.json
-// that says what the manifest says of it. A tokenizer_config.json says which of transformers' classes makes the tokens
-// of text that the model was trained on.
+// A trained model as files that others open: tensors for a safetensors file, and config.json. A gpt with learned
+// positions, GELU and no recent-token tables, and an albert, have the names and layout of GPT2LMHeadModel and
+// AlbertForPreTraining of Hugging Face's transformers; every other model has its own names, and a config.json that
+// repeats the manifest's settings. A tokenizer_config.json names the class of transformers that makes the tokens of
+// text that the model was trained on.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ namespace starling::wire {
 struct ExportedModel {
   std::string config;                      // JSON
   std::vector<TensorInfo> tensors;         // all F32
-  std::vector<std::vector<float>> values;  // of each
+  std::vector<std::vector<float>> values;  // the floats of each tensor
 };
 
 // `parameters`: parameter_count(model) floats. data_kind: DataOptions::kind.
@@ -27,10 +27,11 @@ ExportedModel export_model(const ModelOptions& model, std::string_view data_kind
 
 // The name by which both classes look for the SentencePiece model beside it.
 constexpr std::string_view kTokenizerFile = "spiece.model";
-// tokenizer_config.json. `marks`: how the SentencePiece model writes the tokens that are reserved (kReservedTokens).
+// Returns tokenizer_config.json. `marks`: the SentencePiece model's spelling of the tokens that are reserved
+// (kReservedTokens).
 std::string export_tokenizer_config(const ModelOptions& model, std::span<const std::string> marks);
 
-// Whether the files have the layout of Hugging Face's transformers.
+// True if the files have the layout of Hugging Face's transformers.
 bool is_for_transformers(const ModelOptions& model);
 
 }  // namespace starling::wire

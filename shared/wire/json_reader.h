@@ -46,7 +46,7 @@ class JsonReader {
   void list(std::string_view name, std::size_t items_max, const std::function<void(JsonReader&)>& read_item);
   // Calls `read_field` with each field's name and a reader of its object, in the order of the names.
   void fields(std::size_t fields_max, const std::function<void(std::string_view name, JsonReader&)>& read_field);
-  // Whether the field is there and not null.
+  // True if the field is present and not null.
   [[nodiscard]] bool present(std::string_view name) const;
   // Notes that the field's value will not do: "<place>: <why>".
   void refuse(std::string_view name, std::string_view why);
@@ -65,7 +65,7 @@ class JsonReader {
   const void* node_;
   const JsonReader* parent_ = nullptr;
   std::string_view name_;
-  int index_ = -1;  // in a list; -1: none
+  int index_ = -1;  // the place in a list; -1: none
 };
 
 // An id in lower-case hex. Zero is allowed: it means "none" where a field may be empty.
@@ -88,7 +88,7 @@ inline void read_int(JsonReader& reader, std::string_view name, int& out, std::i
   out = static_cast<int>(value);
 }
 
-// Parses, reads with `read`, and gives the message or the first error under the name `what`.
+// Parses, reads with `read`, and returns the message or the first error under the name `what`.
 template <typename Message, typename Read>
 Result<Message> decode_json(std::string_view json, std::string_view what, std::size_t bytes_max, const Read& read) {
   auto document = JsonDocument::parse(json, bytes_max);

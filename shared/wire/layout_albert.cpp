@@ -6,8 +6,8 @@
 namespace starling::wire {
 namespace {
 
-// Deviations of initial values: as published for a width of 768, and for narrower models as much larger as their sums
-// are shorter.
+// Deviations of initial values: the published ones for a width of 768, and larger ones for narrower models, in the
+// ratio in which their sums are shorter.
 constexpr double kEmbeddingDeviation = 0.02;
 constexpr double kMatrixDeviation = 0.554;  // times 1 / sqrt(width)
 
@@ -35,7 +35,7 @@ std::vector<ParameterInfo> albert_layout(const ModelOptions& model) {
   builder.embedding("segment.weight", 2, model.embedding_width, embedding_bound);
   norm("embedding_norm", model.embedding_width);
   linear("widen", model.width, model.embedding_width);
-  builder.matrix("qkv.weight", 3 * std::int64_t{model.width}, model.width, bound);  // without bias, as in a gpt
+  builder.matrix("qkv.weight", 3 * std::int64_t{model.width}, model.width, bound);  // without bias, like in a gpt
   linear("attention_out", model.width, model.width);
   norm("attention_norm", model.width);
   linear("mlp_in", model.mlp_width, model.width);
@@ -59,7 +59,7 @@ double albert_flops(const ModelOptions& model) {
 
 double albert_activations(const ModelOptions& model) {
   const double width = model.width, context = model.context, embedding = model.embedding_width;
-  // Queries, keys and values, once more by heads; what they mix; two sums and two norms; the perceptron twice.
+  // Queries, keys and values, once more by heads; the heads' outputs; two sums and two norms; the perceptron twice.
   const double block = (3 + 3 + 1 + 4) * width + 2 * static_cast<double>(model.mlp_width) + model.heads * context;
   const double guesses = masked_words(model) * (3 * embedding + 2 * static_cast<double>(model.vocabulary));
   return context * (model.layers * block + 2 * embedding + width) + guesses;

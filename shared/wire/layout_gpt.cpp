@@ -15,7 +15,7 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
   const std::int64_t width = model.width;
   const std::string block = "block" + std::to_string(index) + ".";
   const double bound = initial_bound(model);
-  // What is added to the residual stream starts smaller, so that its variance does not grow with depth.
+  // Matrices whose output is added to the residual stream start smaller, so that its variance does not grow with depth.
   const double residual_bound = bound / std::sqrt(2.0 * model.layers);
   builder.vector(block + "attention_norm.weight", width, 1);
   builder.vector(block + "attention_norm.bias", width, 0);
@@ -57,9 +57,9 @@ double gpt_flops(const ModelOptions& model) {
 
 double gpt_activations(const ModelOptions& model) {
   const double width = model.width, context = model.context;
-  // Both norms, queries, keys and values, what attention mixes, two sums, and the perceptron before and after.
+  // Both norms, queries, keys and values, attention's output, two sums, and the perceptron before and after.
   const double block = (7 + (model.activation == "relu2" ? 3.0 : 2.0) * kMlpFactor) * width + model.heads * context;
-  constexpr double kOfScores = 2;  // and their logarithms of probabilities
+  constexpr double kOfScores = 2;  // the scores and their logarithms of probabilities
   return context * (model.layers * block + 2 * width + kOfScores * model.vocabulary);
 }
 

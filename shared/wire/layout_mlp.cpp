@@ -9,7 +9,7 @@ std::vector<ParameterInfo> mlp_layout(const ModelOptions& model) {
   int from = model.inputs;
   for (int layer = 0; layer < model.layers; ++layer) {
     const std::string name = "layer" + std::to_string(layer);
-    const double bound = uniform_bound(std::sqrt(2.0 / from));  // what a rectifier lets through is half
+    const double bound = uniform_bound(std::sqrt(2.0 / from));  // a rectifier lets half through
     if (layer == 0) {
       builder.embedding(name + ".weight", model.width, from, bound);
     } else {

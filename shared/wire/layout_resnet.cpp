@@ -46,7 +46,7 @@ std::vector<ParameterInfo> resnet_layout(const ModelOptions& model) {
     const std::int64_t fan_in = std::int64_t{convolution.in} * convolution.kernel * convolution.kernel;
     builder.matrix(convolution.name + ".weight", convolution.out, fan_in,
                    uniform_bound(std::sqrt(2.0 / static_cast<double>(fan_in))));
-    // A block begins as its shortcut alone: deep stacks of such start well (Goyal et al. 2017).
+    // A block begins as its shortcut alone: deep stacks of such blocks start well (Goyal et al. 2017).
     const bool is_last = convolution.name.ends_with(".last");
     builder.vector(convolution.name + "_norm.weight", convolution.out, is_last ? 0 : 1);
     builder.vector(convolution.name + "_norm.bias", convolution.out, 0);
@@ -71,7 +71,7 @@ double resnet_flops(const ModelOptions& model) {
 
 double resnet_activations(const ModelOptions& model) {
   double floats = static_cast<double>(model.channels) * model.image_size * model.image_size;
-  constexpr double kEach = 3;  // the convolution's result, the norm's, and what the rectifier lets through
+  constexpr double kEach = 3;  // the results of the convolution, the norm and the rectifier
   for (const Convolution& convolution : resnet_convolutions(model)) {
     floats += kEach * convolution.out * convolution.size * convolution.size;
   }

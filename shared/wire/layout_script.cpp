@@ -14,7 +14,7 @@ constexpr std::size_t kNameBytesMax = 200;
 constexpr std::size_t kDimensionsMax = 8;
 constexpr std::int64_t kParametersMax = std::int64_t{1} << 36;
 
-// As torch writes them: "blocks.0.norm.weight".
+// True for names that torch writes: "blocks.0.norm.weight".
 bool is_tensor_name(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) return false;
   for (const char c : name) {
@@ -23,7 +23,7 @@ bool is_tensor_name(std::string_view name) {
   return true;
 }
 
-// -1: more than kParametersMax, or a dimension is none.
+// Returns -1 for more than kParametersMax, or if a dimension is not positive.
 std::int64_t elements(const ScriptModel::Tensor& tensor) {
   std::int64_t count = 1;
   for (const std::int64_t size : tensor.shape) {

@@ -27,7 +27,7 @@ inline void write_setting(JsonWriter& writer, std::string_view name, const std::
   writer.text(name, value);
 }
 
-// Whatever the type holds is read; check_manifest judges it, with its own words.
+// Reads any value that the type holds; check_manifest judges it, with its own words.
 inline void read_any(JsonReader& reader, std::string_view name, std::int64_t& out) {
   reader.integer(name, out, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
 }
@@ -63,17 +63,17 @@ inline void check_artefact(Checker& check, std::string_view field, const Artefac
   check.within(std::string(field) + ".bytes", artefact.bytes, 1, kArtefactBytesMax);
 }
 
-// Of the table `model`, where it is a script.
+// The table `model`, where it is a script.
 void check_script(Checker& check, const ScriptModel& script);
 void write_script(JsonWriter& writer, const ScriptModel& script);
 void read_script(JsonReader& reader, ScriptModel& script);
 
-// Of the table `model`.
+// The table `model`.
 void check_model(Checker& check, const ModelOptions& model);
 void write_model(JsonWriter& writer, const ModelOptions& model);
 void read_model(JsonReader& reader, ModelOptions& model);
 
-// Of the table `data`. `least`: words or samples that each of its files has at least.
+// The table `data`. `least`: tokens or samples that each of its files has at least.
 void check_data_files(Checker& check, const DataOptions& data, std::int64_t least);
 void write_data(JsonWriter& writer, const DataOptions& data);
 void read_data(JsonReader& reader, DataOptions& data);

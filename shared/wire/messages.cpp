@@ -301,7 +301,7 @@ std::string encode(const Heartbeat& message) {
 
 namespace {
 
-// All of it may be missing: older programs know nothing of it.
+// All of these may be missing: older programs know nothing of them.
 void write_reach(JsonWriter& writer, const HeartbeatReply& message) {
   writer.text("reachability", to_string(message.reachability));
   writer.text("address", message.address);

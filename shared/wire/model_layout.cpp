@@ -18,7 +18,7 @@ struct Architecture {
   double (*activations)(const ModelOptions&);
 };
 
-// Every architecture there is. Its settings: each_model_setting(). Its computation: client/models.
+// Every architecture. Its settings: each_model_setting(). Its computation: client/models.
 constexpr std::array kArchitectures = {
     Architecture{"gpt", gpt_layout, gpt_flops, gpt_activations},
     Architecture{"albert", albert_layout, albert_flops, albert_activations},
@@ -72,24 +72,25 @@ double flops_per_sample(const ModelOptions& model) { return architecture_of(mode
 double MemoryNeeds::total() const { return programs + state + gradients + activations; }
 
 MemoryNeeds memory_needs(const RunManifest& manifest) {
-  // What both programs take before they know of a run, most of it LibTorch's.
+  // Memory that both programs take before they know of a run, most of it LibTorch's.
   constexpr double kPrograms = 200e6;
-  // The one that the trainer shares with the daemon and the one that grows; and the one before, which is averaged or
-  // still asked for, and the average: these two of a fragment, if rounds average such.
+  // The vector that the trainer shares with the daemon and the one that grows; and the one before, which is averaged or
+  // still asked for, and the average: these two are of a fragment, if rounds average fragments.
   const double gradients = 2 + 2.0 / fragments(manifest);
   const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
   MemoryNeeds needs;
   needs.programs = kPrograms;
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
   needs.gradients = gradients * vector;
-  if (manifest.error_feedback > 0) needs.gradients += 2 * vector;  // contributed, and to be made up for
+  if (manifest.error_feedback > 0) needs.gradients += 2 * vector;  // the contribution's error, and the result's
   // With delayed updates batches are computed at parameters that steps do not touch meanwhile; local steps are counted
-  // from some. Where one's own sum leads is written there or, with local steps, found beside.
+  // from some. The parameters that one's own sum leads to are written there or, with local steps, kept beside.
   if (manifest.delay_parameter_updates) needs.state += vector;
   if (manifest.delay_parameter_updates && manifest.local && manifest.local->eager) needs.state += vector;
   // Local steps have parameters of their own, those of the beginning, and moments.
   if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
-  // What is sent to be mixed, and what comes back; and where the mixings before have led, and how fast.
+  // Gossip needs the vector that is sent and the average that comes back; other than plain means need also the place
+  // and the speed that earlier averages have led to.
   if (manifest.local && !manifest.local->partners.empty()) {
     needs.gradients += (mixes_plainly(*manifest.local) ? 2 : 4) * vector;
   }

@@ -1,5 +1,5 @@
-// What can be known of a model without building it: its parameters in their order in the flat vector,
-// and the cost of a sample. Trainer, daemon and coordinator must agree on both.
+// Facts about a model that need no model: its parameters in their order in the flat vector, and the cost of a sample.
+// Trainer, daemon and coordinator must agree on both.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace starling::wire {
 
-// In a gpt, a position's input is the sum of the embeddings of its own word and of so many words before it
-// (ModelOptions::recent), each from a table of its own. Which letters stand together is most of what there is to learn
-// about bytes at first, and attention alone takes long to find it.
+// In a gpt, a position's input is the sum of the embeddings of its own token and of the tokens before it
+// (ModelOptions::recent of them), each from a table of its own. Most of the early learning about bytes is which letters
+// stand together, and attention alone takes long to find it.
 
-// Tokens with a meaning of their own in data of kind 'tokens', where words are masked: padding, unknown, the begin of
-// a sample, the end of a stretch of text, and a word that is left out.
+// Tokens with a meaning of their own in data of kind 'tokens', where words are masked: padding, unknown, the begin of a
+// sample, the end of a stretch of text, and a token that is left out.
 constexpr int kPadding = 0;
 constexpr int kUnknown = 1;
 constexpr int kSampleBegin = 2;
@@ -29,7 +29,7 @@ constexpr int kMaskedContextMin = 8;
 struct ParameterInfo {
   std::string name;                 // "block2.qkv.weight"
   std::vector<std::int64_t> shape;  // row-major
-  std::size_t offset = 0;           // of its first float in the flat vector
+  std::size_t offset = 0;           // place of its first float in the flat vector
   std::size_t count = 0;            // product of shape
   bool decayed = false;             // takes part in weight decay (matrices do, norms and biases do not)
   bool hidden = false;              // a matrix from one hidden layer to another: no embedding, no output layer
@@ -45,16 +45,16 @@ struct Convolution {
   int out = 0;
   int kernel = 0;  // pixels; padded by half of it
   int stride = 1;
-  int size = 0;  // pixels that the result is high and wide
+  int size = 0;  // height and width of the result, pixels
 };
 
 bool is_architecture(std::string_view name);
 // "'gpt', 'albert', …"
 std::string architectures();
 
-// In the order of the layout.
+// Returns the convolutions in the order of the layout.
 std::vector<Convolution> resnet_convolutions(const ModelOptions& model);
-// Words of a sample that an albert has to guess, at most.
+// The most tokens of a sample that an albert has to guess.
 int masked_words(const ModelOptions& model);
 
 // Parameters of the model in the order of the flat vector, without gaps.
@@ -65,12 +65,12 @@ std::size_t state_size(const RunManifest& manifest);
 // Floats of local steps: [own parameters | the inner optimizer's vectors]; 0 where there are none.
 std::size_t local_state_size(const RunManifest& manifest);
 
-// Bytes that a volunteer's computer needs to take part, at the least: with micro-batches of one sample.
+// Bytes that a volunteer's computer needs at least to take part, with micro-batches of one sample.
 struct MemoryNeeds {
-  double programs = 0;     // whatever they train
+  double programs = 0;     // the programs, whatever they train
   double state = 0;        // parameters and moments
-  double gradients = 0;    // all vectors as long as the parameters that rounds go through
-  double activations = 0;  // of one sample
+  double gradients = 0;    // all vectors of the parameters' length that rounds go through
+  double activations = 0;  // one sample's
   [[nodiscard]] double total() const;
 };
 MemoryNeeds memory_needs(const RunManifest& manifest);

@@ -1,6 +1,6 @@
-// What a run trains: an architecture, chosen by a word, with exactly the settings that this word has. What a manifest
-// writes, reads and checks, and what an operator may set, all follow each_model_setting(): one table, so that no door
-// knows a setting that another does not. What an architecture is made of: model_layout.h.
+// The model of a run: an architecture, chosen by a word, with exactly the settings that this word has. A manifest's
+// writer, reader and checks, and the operator's settings, all follow each_model_setting(): one table, so that no door
+// knows a setting that another does not. The parts of an architecture are in model_layout.h.
 #pragma once
 
 #include <cstdint>
@@ -28,29 +28,29 @@ struct ScriptModel {
     std::vector<std::int64_t> shape;  // row-major
   };
   Artefact program;             // TorchScript: forward(batch…) returns the mean loss of the batch's samples
-  Artefact parameters;          // safetensors of F32: the program's parameters as they are at the start
-  std::vector<Tensor> tensors;  // those, in the order of the flat vector
-  // Memory that one sample takes beside parameters and gradients, on its way forward and back; 0: nobody knows.
+  Artefact parameters;          // safetensors of F32: the program's parameters at the start
+  std::vector<Tensor> tensors;  // the parameters, in the order of the flat vector
+  // Memory that one sample takes beside parameters and gradients, on its forward and backward pass; 0: unknown.
   std::int64_t activation_bytes = 0;
 };
 
 struct ModelOptions {
   std::string architecture = "gpt";   // gpt, albert, resnet, mlp or script
   int layers = 4;                     // blocks; resnet: 18 or 50; mlp: hidden layers
-  int width = 128;                    // of what flows between the blocks
-  int heads = 4;                      // of attention
-  int context = 128;                  // words (bytes, tokens) a sample holds, beside the last target
-  int vocabulary = 256;               // words there are; 256 where they are byte values
+  int width = 128;                    // values between the blocks
+  int heads = 4;                      // attention heads
+  int context = 128;                  // tokens (bytes, or others) a sample holds, beside the last target
+  int vocabulary = 256;               // number of tokens; 256 where they are byte values
   std::string positions = "learned";  // gpt: or rotary
-  std::string activation = "relu2";   // gpt: the square of what a rectifier lets through; or gelu (its tanh form)
-  int recent = 3;            // gpt: words before its own whose embeddings join a position's input (model_layout.h)
-  int embedding_width = 64;  // albert: of a word, before it is widened to the model's width
-  int mlp_width = 512;       // albert: of a block's hidden layer
-  double masked = 0.15;      // albert: the share of a sample's words that the model has to guess
+  std::string activation = "relu2";   // gpt: relu2, the square of a rectifier's output; or gelu (its tanh form)
+  int recent = 3;            // gpt: tokens before its own whose embeddings join a position's input (model_layout.h)
+  int embedding_width = 64;  // albert: a token's, before it is widened to the model's width
+  int mlp_width = 512;       // albert: hidden layer of a block
+  double masked = 0.15;      // albert: the fraction of a sample's tokens that the model has to guess
   int inputs = 784;          // mlp: values a sample holds
-  int channels = 3;          // resnet: of an image
+  int channels = 3;          // resnet: channels of an image
   int image_size = 32;       // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
-  int classes = 10;          // resnet, mlp, script: labels there are
+  int classes = 10;          // resnet, mlp, script: number of labels
   ScriptModel script{};      // script
 };
 
@@ -62,14 +62,14 @@ struct ModelSetting {
   Number most;
   std::optional<Number> left_out{};
 };
-// The same for a word; `words` as a message says them: "'learned' or 'rotary'".
+// Like ModelSetting, for a word; `words` in the form of a message: "'learned' or 'rotary'".
 struct ModelWord {
   std::vector<std::string_view> words;
   std::optional<std::string_view> left_out{};
 };
 
-// Calls visit(name, value, setting) for each setting that options.architecture has, in the order of the canonical
-// form. Options may be const. Of an architecture that is none, nothing.
+// Calls visit(name, value, setting) for each setting that options.architecture has, in the order of the canonical form.
+// Options may be const. An unknown architecture has none.
 template <typename Options, typename Visit>
 void each_model_setting(Options& options, const Visit& visit) {
   using Count = ModelSetting<int>;

@@ -14,7 +14,7 @@ constexpr int kFloatMantissaBits = 23;
 constexpr std::uint32_t kFloatSign = 1U << 31;
 constexpr std::size_t kSecondMoments = 2;  // the vector
 
-// Floats that lie in one vector and, of moments, in one block.
+// Floats that lie in one vector and, if they are moments, in one block.
 struct Stretch {
   std::size_t vector = 0;
   std::size_t begin = 0;  // among the floats that travel
@@ -40,7 +40,7 @@ std::size_t bytes_of(const StateForm& form, const Stretch& stretch) {
   return stretch.count * narrow_floats(form.moments, stretch.vector).bytes + (stretch.vector == 0 ? 0 : 1);
 }
 
-// A value's code is 0 for zero, else how far its exponent and mantissa, read as one number, lie above this.
+// The code of a value is 0 for zero, else how far its exponent and mantissa, read as one number, lie above this.
 std::uint32_t below_all(const NarrowFloats& narrow, int exponent) {
   return static_cast<std::uint32_t>((exponent - narrow.exponents + 1) * (1 << narrow.mantissa_bits) - 1);
 }
@@ -91,7 +91,7 @@ std::string moment_forms() { return "'fp32', 'fp16' or 'fp8'"; }
 NarrowFloats narrow_floats(MomentForm form, std::size_t vector) {
   if (vector == 0 || form == MomentForm::fp32) return {};
   const bool is_signed = vector != kSecondMoments;
-  const int more = is_signed ? 0 : 1;  // a bit that needs to be no sign
+  const int more = is_signed ? 0 : 1;  // a bit that no sign needs
   return form == MomentForm::fp16 ? NarrowFloats{10 + more, 31, is_signed, 2}
                                   : NarrowFloats{3 + more, 15, is_signed, 1};
 }

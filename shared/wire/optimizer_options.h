@@ -1,6 +1,6 @@
-// How a run steps: the optimizer and the learning rate's schedule, each chosen by a word, with exactly the settings
-// that this word has. What a manifest writes, reads and checks, and what an operator may set, all follow
-// each_setting(): one table, so that no door knows a setting that another does not.
+// The optimizer of a run and the learning rate's schedule, each chosen by a word, with exactly the settings that this
+// word has. A manifest's writer, reader and checks, and the operator's settings, all follow each_optimizer_setting()
+// and each_schedule_setting(): one table each, so that no door knows a setting that another does not.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@ namespace starling::wire {
 struct OptimizerOptions {
   std::string kind = "adamw";   // sgd, adamw, lamb, muon or accum_adamw
   double momentum = 0.9;        // sgd, and muon's hidden matrices
-  bool nesterov = false;        // the same
+  bool nesterov = false;        // sgd, and muon's hidden matrices
   double beta1 = 0.9;           // all others, and muon's other tensors
-  double beta2 = 0.99;          // the same
-  double epsilon = 1e-8;        // the same
+  double beta2 = 0.99;          // all others, and muon's other tensors
+  double epsilon = 1e-8;        // all others, and muon's other tensors
   double trust_min = 0;         // lamb: least and most of a tensor's trust ratio
   double trust_max = 10;        // lamb
   int newton_schulz_steps = 5;  // muon
-  double update_rms = 0.2;      // muon: root mean square of a hidden matrix's update, as a share of the learning rate
+  double update_rms = 0.2;  // muon: root mean square of a hidden matrix's update, as a multiple of the learning rate
   std::int64_t window_rounds = 8;  // accum_adamw: rounds between two updates of the stored moments
-  double weight_decay = 0.1;       // matrices only, not norms or biases; decoupled, but for sgd, which adds it to the
-                                   // gradient, and lamb, which adds it to the update
-  double clip_norm = 1.0;          // of the averaged gradient; 0: no clipping
+  // matrices only, not norms or biases; decoupled, except for sgd, which adds it to the gradient, and lamb, which adds
+  // it to the update
+  double weight_decay = 0.1;
+  double clip_norm = 1.0;  // limit for the averaged gradient; 0: no clipping
 };
 
 // Learning rate by round: linear warm-up, then by its kind
@@ -46,7 +47,7 @@ struct SettingRange {
   Number most;
 };
 
-// What `kind` is when the operator says nothing more.
+// The options of `kind` when the operator says nothing more.
 OptimizerOptions default_optimizer(std::string_view kind);
 
 // "'sgd', 'adamw', …"
@@ -55,13 +56,14 @@ std::string schedule_kinds();
 bool is_optimizer_kind(std::string_view kind);
 bool is_schedule_kind(std::string_view kind);
 
-// Vectors as long as the parameters that the optimizer keeps beside them, and that replicas hand to each other.
+// Number of vectors of the parameters' length that the optimizer keeps beside them, and that replicas hand to each
+// other.
 int moment_vectors(const OptimizerOptions& options);
-// Whether the learning rate stops falling at total_rounds.
+// True if the learning rate stops falling at total_rounds.
 bool has_end(const ScheduleOptions& options);
 
 // Calls visit(name, value, range) for each setting that options.kind has, in the order of the canonical form. Options
-// may be const. Of a kind that is none, those that all have.
+// may be const. An unknown kind has those that all have.
 template <typename Options, typename Visit>
 void each_optimizer_setting(Options& options, const Visit& visit) {
   using Range = SettingRange<double>;
@@ -90,7 +92,7 @@ void each_optimizer_setting(Options& options, const Visit& visit) {
   visit("clip_norm", options.clip_norm, Range{0, 1e6});
 }
 
-// The same for a schedule.
+// Like each_optimizer_setting, for a schedule.
 template <typename Options, typename Visit>
 void each_schedule_setting(Options& options, const Visit& visit) {
   constexpr std::int64_t kRoundsMax = 1'000'000'000;

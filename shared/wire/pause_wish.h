@@ -1,4 +1,4 @@
-// What the volunteer asked for with a button or a word, as opposed to rules: pause now, for a while, after this round;
+// The volunteer's request by a button or a command, as opposed to rules: pause now, for a while, after this round;
 // leave the graphics card alone. Kept on disk, so that a restart does not forget it.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace starling::wire {
 
 enum class PauseKind : std::uint8_t { none, after_round, now };
 
-// "Until" a wall-clock time, so that it ends when it was said to, however long the computer was off.
+// The pause ends at a wall-clock time, so that it ends when it was said to, however long the computer was off.
 struct PauseWish {
   PauseKind kind = PauseKind::none;
   WallTime until;      // zero: until resumed

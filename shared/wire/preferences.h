@@ -1,5 +1,6 @@
-// What a volunteer lets Starling do with this computer. One struct for all who touch it: the file in the data
-// directory, the daemon that obeys, the command line and the window. This computer's file is the only authority.
+// A volunteer's preferences: how Starling may use this computer. One struct for all programs that touch it: the file in
+// the data directory, the daemon that obeys, the command line and the window. This computer's file is the only
+// authority.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +38,12 @@ struct Preferences {
   bool network_schedule_on = false;
   WeekHours network_schedule = WeekHours().set();
   // How much.
-  int threads_in_use_percent = 50;  // of the processor's threads
+  int threads_in_use_percent = 50;  // percent of the processor's threads
   int threads_idle_percent = 90;
   std::optional<int> threads_max;
-  int memory_in_use_percent = 25;  // of the installed memory
+  int memory_in_use_percent = 25;  // percent of the installed memory
   int memory_idle_percent = 50;
-  int gpu_memory_percent = 50;  // of the memory of the graphics card
+  int gpu_memory_percent = 50;  // percent of the graphics card's memory
   std::optional<int> temperature_max_c;
   int disk_max_gb = 20;
   int disk_free_min_gb = 5;
@@ -73,13 +74,13 @@ struct PreferenceInfo {
   std::string_view help;
 };
 std::vector<PreferenceInfo> preference_infos();
-// not_found, naming what there is, for a name nobody knows.
+// not_found, with a list of names, for a name nobody knows.
 Result<std::string> preference_text(const Preferences& preferences, std::string_view name);
 // invalid_argument says which values are possible.
 Status set_preference(Preferences& preferences, std::string_view name, std::string_view value);
 
-// gentle, balanced, dedicated: sets what those names promise, and leaves modes, schedules, exclusive programs and
-// caps of disk, data and temperature as they are.
+// gentle, balanced, dedicated: sets the values that those names promise, and leaves modes, schedules, exclusive
+// programs and caps of disk, data and temperature unchanged.
 Status apply_preset(Preferences& preferences, std::string_view preset);
 // The preset that would change nothing, or "custom".
 std::string_view preset_of(const Preferences& preferences);

@@ -1,4 +1,4 @@
-// What gentle, balanced and dedicated stand for.
+// The values of gentle, balanced and dedicated.
 #include <fmt/core.h>
 
 #include <array>
@@ -32,7 +32,7 @@ std::array<Preset, 3> presets() {
   return {Preset{"gentle", {}}, Preset{"balanced", balanced}, Preset{"dedicated", dedicated}};
 }
 
-// What belongs to the volunteer rather than to a preset.
+// Keeps the settings that belong to the volunteer rather than to a preset.
 Preferences with_preset(const Preferences& own, Preferences preset) {
   preset.compute = own.compute;
   preset.gpu = own.gpu;

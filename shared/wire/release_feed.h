@@ -1,5 +1,5 @@
-// What the people who build Starling say about the newest release: a small file that any static host serves, beside the
-// files it names. shared/manifest/signed_feed.h signs it; here are its fields, their JSON form and their limits.
+// The newest release as its builders announce it: a small file that any static host serves, beside the files it names.
+// shared/manifest/signed_feed.h signs it; here are its fields, their JSON form and their limits.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace starling::wire {
 
 constexpr std::size_t kFeedBytesMax = 64 * 1024;
 constexpr std::size_t kReleaseFilesMax = 16;
-constexpr std::int64_t kReleaseBytesMax = std::int64_t{1} << 34;  // of one file, packed or unpacked
+constexpr std::int64_t kReleaseBytesMax = std::int64_t{1} << 34;  // limit for one file, packed or unpacked
 
 // One archive of the release, for one kind of machine.
 struct ReleaseFile {
@@ -28,16 +28,16 @@ struct ReleaseFile {
 
 struct ReleaseFeed {
   int format = 1;
-  std::int64_t serial = 0;  // grows with every feed that is signed; one below what was seen is an old one, replayed
+  std::int64_t serial = 0;  // grows with every feed that is signed; a lower one than was seen is an old one, replayed
   WallTime issued;
-  WallTime valid_until;   // from then on somebody may be holding back a newer one
+  WallTime valid_until;   // a feed older than this may mean that somebody holds back a newer one
   std::string version;    // dotted numbers
-  std::string notes;      // what is new, for people, in a few sentences
+  std::string notes;      // the news for people, in a few sentences
   std::string notes_url;  // more about it: https://…; empty: nothing
   std::vector<ReleaseFile> files;
 };
 
-// The machines this build runs on, as ReleaseFile::platform names them.
+// The machines this build runs on, in the words of ReleaseFile::platform.
 std::string_view this_platform();
 
 std::string encode_feed(const ReleaseFeed& feed);

@@ -30,7 +30,8 @@ constexpr SampleCount kBatchMax = 1'000'000'000;
 constexpr SampleCount kMicroBatchMax = 65536;
 constexpr double kFlopsMax = 1e18;
 constexpr int kMixEveryMax = 100'000;
-constexpr double kMixingGainMax = 2;  // beyond, mixings lead past their partners' mean as far as they came
+// above this, averages lead past their partners' mean by more than the whole distance
+constexpr double kMixingGainMax = 2;
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -50,14 +51,14 @@ bool is_title(std::string_view text) {
   return true;
 }
 
-// Empty, or numbers with dots between them: "1.2.3".
+// True if empty, or numbers with dots between them: "1.2.3".
 bool is_version(std::string_view text) {
   if (text.empty()) return true;
   return text.size() <= kWordBytesMax && only_of(text, "0123456789.") && text.front() != '.' && text.back() != '.' &&
          text.find("..") == std::string_view::npos;
 }
 
-// Whether the model can learn from data of that kind.
+// Checks that the model can learn from data of that kind.
 void check_kind(Checker& check, const RunManifest& manifest) {
   const std::string& kind = manifest.data.kind;
   check.word("data.kind", kind, kind == "bytes" || kind == "tokens" || kind == "labelled",
@@ -74,7 +75,7 @@ void check_kind(Checker& check, const RunManifest& manifest) {
   }
 }
 
-// `of`: what the names of the two tables begin with.
+// `of`: the begin of the names of the two tables.
 void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions& optimizer,
                      const ScheduleOptions& schedule) {
   const auto name_of = [of](std::string_view table, std::string_view name) {
@@ -97,7 +98,7 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
-// Where rounds average a fragment of the vector.
+// Checks the settings of rounds that average a fragment of the vector.
 void check_fragments(Checker& check, const RunManifest& manifest) {
   const int fragments = manifest.local->fragments;
   const std::string found = fmt::format("{}", fragments);
@@ -115,7 +116,7 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
              "local.fragments", found, "less for so small a model");
 }
 
-// Of mixings between rounds, where there are any.
+// Checks the gossip settings.
 void check_mixings(Checker& check, const LocalOptions& local) {
   const auto one_of_mixings = [&](const char* field, auto found, auto without) {
     check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
@@ -163,7 +164,7 @@ void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check_mixings(check, local);
 }
 
-// Samples of a round that one lane has to itself.
+// The number of samples of a round that belong to one lane alone.
 SampleCount samples_per_lane(const RunManifest& manifest) {
   const int lanes = lane_place(manifest.data, manifest.seed, manifest.peers_max, 0, 0).lanes;
   SampleCount least = sample_space(manifest, 0) / lanes;
@@ -204,7 +205,7 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
   check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
              fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
   const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
-  if (!layout.empty() && manifest.low_rank > 0) {  // of a script's file nothing is known before it was looked at
+  if (!layout.empty() && manifest.low_rank > 0) {  // nothing is known of a script's file before it was looked at
     check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
                fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
   }
@@ -286,7 +287,7 @@ void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, cons
   each_optimizer_setting(optimizer, writes);
   writer.close('}');
   writer.open("schedule", '{');
-  // Left out where it changes nothing: manifests without it keep their bytes, and so their signatures.
+  // The default is left out: manifests without it keep their bytes, and so their signatures.
   if (schedule.kind != ScheduleOptions{}.kind) writer.text("kind", schedule.kind);
   each_schedule_setting(schedule, writes);
   writer.close('}');
@@ -400,7 +401,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   write_model(writer, manifest.model);
   write_data(writer, manifest.data);
   write_optimizer(writer, manifest.optimizer, manifest.schedule);
-  // Left out where it changes nothing: manifests without it keep their bytes, and so their signatures.
+  // The default is left out: manifests without it keep their bytes, and so their signatures.
   if (manifest.local) {
     writer.open("local", '{');
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
@@ -416,7 +417,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   writer.integer("peers_max", manifest.peers_max);
   writer.number("flops_per_sample", manifest.flops_per_sample);
   writer.text("codec", manifest.codec);
-  // Left out where they change nothing: manifests without them keep their bytes, and so their signatures.
+  // The defaults are left out: manifests without them keep their bytes, and so their signatures.
   if (!manifest.contribution_codec.empty()) writer.text("contribution_codec", manifest.contribution_codec);
   if (manifest.error_feedback != 0) writer.number("error_feedback", manifest.error_feedback);
   if (manifest.low_rank != 0) writer.integer("low_rank", manifest.low_rank);
@@ -433,7 +434,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.precision != RunManifest{}.precision) writer.text("precision", manifest.precision);
   if (manifest.moments != RunManifest{}.moments) writer.text("moments", manifest.moments);
   writer.text("client_min", manifest.client_min);
-  // Left out in manifests from before it was signed, which keep their bytes.
+  // A zero digest is left out: manifests from before it was signed keep their bytes.
   if (!manifest.initial_state_digest.is_zero()) {
     writer.text("initial_state_digest", manifest.initial_state_digest.hex());
   }

@@ -32,7 +32,7 @@ constexpr std::array kTypes = {
 
 Error bad(std::string_view why) { return {ErrorCode::corrupt, fmt::format("tensor file: {}", why)}; }
 
-// Bytes of a tensor; none when they are more than a file can have.
+// Returns the bytes of a tensor; none when they are more than a file can have.
 std::optional<std::uint64_t> size_of(const TensorInfo& tensor) {
   std::uint64_t bytes = bytes_of(tensor.type);
   for (const std::int64_t size : tensor.shape) {
@@ -67,7 +67,7 @@ TensorInfo read_tensor(std::string_view name, JsonReader& reader) {
   return tensor;
 }
 
-// Places, still counted from the header's end, in their order and without gaps.
+// Checks places, still counted from the header's end: in their order and without gaps.
 Status check_places(std::vector<TensorInfo>& tensors, std::uint64_t data_bytes) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;

@@ -1,4 +1,4 @@
-// A volunteer's team, as the computer of one asks for it:
+// A volunteer's team, as the volunteer's computer asks for it:
 //   POST /v1/team          TeamRequest -> TeamReply       (client certificate required)
 #pragma once
 
@@ -15,9 +15,9 @@ constexpr std::size_t kTeamNameBytesMax = 128;
 
 struct TeamRequest {
   std::string action;     // "show", "found", "join" or "leave"
-  std::string name = {};  // of the team, to found or join
+  std::string name = {};  // the team's, to found or join
 };
-// Their team afterwards. Its page is /team/ID.
+// The volunteer's team after the request. Its page is /team/ID.
 struct TeamReply {
   std::string name;  // empty: none
   std::int64_t id = 0;
@@ -25,7 +25,7 @@ struct TeamReply {
   std::int64_t members = 0;
   double credit = 0;
   double recent_average = 0;  // credit a day
-  std::int64_t rank = 0;      // of the recent average; 0: none yet
+  std::int64_t rank = 0;      // by the recent average; 0: none yet
 };
 
 std::string encode(const TeamRequest& message);

@@ -1,9 +1,9 @@
-// Which training sample is which: samples are dealt, never chosen, and anyone can name those that a peer must have
+// The assignment of training samples: samples are dealt, never chosen, and anyone can name those that a peer must have
 // used.
 //
 // In epochs (epochs.h) the coordinator leases every member stretches of a seeded order of all samples (SampleLease in
-// messages.h). Without, every member of a run holds a lane (a small number unique among the members, given by the
-// coordinator) and walks its own positions of a seeded shuffle of all samples, so two peers never train on the same
+// messages.h). Without epochs, every member of a run holds a lane (a small number unique among the members, given by
+// the coordinator) and walks its own positions of a seeded shuffle of all samples, so two peers never train on one
 // sample in a round, and nobody has to talk about it.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace starling::wire {
 
 constexpr std::int64_t kNoEpoch = -1;
 
-// `count` samples for one round: of one lane, from the lane's sample number `first` on; or, with an epoch, leased ones,
-// from this place of the epoch's order on.
+// `count` samples for one round: either a lane's, from the lane's sample number `first` on; or, with an epoch, leased
+// ones, from this place of the epoch's order on.
 struct SampleRange {
   RoundIndex round = 0;
   int lane = 0;
@@ -26,10 +26,10 @@ struct SampleRange {
   std::int64_t epoch = kNoEpoch;
 };
 
-// Number of different windows of `context` words and a target in a text; 0 when the text is too short.
+// Number of different windows of `context` tokens and a target in a text; 0 when the text is too short.
 constexpr std::int64_t window_space(std::int64_t words, int context) { return words > context ? words - context : 0; }
 
-// The shuffle of one round: a new order of all samples each round, the same on every machine.
+// The shuffle of one round: a new order of all samples each round, equal on every machine.
 inline SeededPermutation round_permutation(std::uint64_t seed, RoundIndex round, std::int64_t space) {
   return SeededPermutation(mix64(seed ^ mix64(static_cast<std::uint64_t>(round))), static_cast<std::uint64_t>(space));
 }

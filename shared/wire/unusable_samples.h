@@ -1,6 +1,6 @@
-// Leased samples whose gradient can not be had, as the computer that tried says:
+// Leased samples whose gradient cannot be had, reported by the computer that tried:
 //   POST /v1/unusable-samples      UnusableSamples -> {}       (client certificate required)
-// It is told once: what is lost on the way is found again by whoever is leased such a sample next.
+// It is sent once: if it is lost, the next holder of such a sample finds it again.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace starling::wire {
 
-constexpr std::size_t kUnusableDrawsMax = 64;  // in one message
+constexpr std::size_t kUnusableDrawsMax = 64;  // limit for one message
 
 struct UnusableSamples {
   RunId run_id;
-  std::int64_t process = 0;  // Heartbeat's: whose leases they are of
+  std::int64_t process = 0;  // Heartbeat's: the process whose leases they are of
   // Their numbers (SampleLease), each the only sample of its batch, whose gradient was not finite while that of a later
-  // batch was. A gradient that has samples before and after such a one counts it, with nothing.
+  // batch was. A gradient that has samples before and after such a one counts it, although it adds nothing.
   std::vector<SampleCount> draws;
 };
 

@@ -47,7 +47,7 @@ Result<std::string> take_host(std::string_view& text) {
   return host;
 }
 
-// Of ":7700".
+// Reads a port with its colon: ":7700".
 Result<std::uint16_t> read_port(std::string_view text) {
   if (text.empty()) return bad("the port is missing");
   std::uint16_t port = 0;

@@ -1,4 +1,4 @@
-// Where something answers: host:port, as people write it, and https://host[:port]/path. A host is a name, an IPv4
+// The address of a service: host:port, as people write it, and https://host[:port]/path. A host is a name, an IPv4
 // address, or an IPv6 address, which stands in brackets: "example.org:7700", "192.0.2.7:7700", "[2001:db8::7]:7700".
 #pragma once
 
@@ -15,9 +15,9 @@ struct HostPort {
   std::uint16_t port = 0;
 };
 
-// invalid_argument, with what is wrong with it. Ports begin at 1 and with another digit than 0.
+// Returns invalid_argument with the reason. Ports begin at 1 and with another digit than 0.
 Result<HostPort> parse_host_and_port(std::string_view text);
-// What parse_host_and_port reads.
+// Returns the text that parse_host_and_port reads.
 std::string format_host_and_port(std::string_view host, int port);
 
 struct WebAddress {
@@ -26,7 +26,7 @@ struct WebAddress {
   std::string path;  // begins with a slash
 };
 
-// invalid_argument, with what is wrong with it. Other schemes and user names are refused.
+// Returns invalid_argument with the reason. Other schemes and user names are refused.
 Result<WebAddress> parse_web_address(std::string_view address);
 
 }  // namespace starling::wire

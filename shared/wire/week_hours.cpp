@@ -79,7 +79,7 @@ std::optional<Range> hours_in(std::string_view text) {
   return Range{*first, *last};
 }
 
-// "mon-fri 18-24": every one of the days, each from the first hour to the last, past midnight if need be.
+// Adds "mon-fri 18-24": every one of the days, each from the first hour to the last, past midnight if need be.
 bool add_rule(WeekHours& hours, std::string_view rule) {
   const std::size_t space = rule.find(' ');
   if (space == std::string_view::npos) return false;

@@ -17,9 +17,9 @@ constexpr int kWeekHours = 7 * kDayHours;
 // Bit 0 is Monday from 0:00 to 1:00.
 using WeekHours = std::bitset<kWeekHours>;
 
-// The shortest of the forms above that says it; parse_week_hours reads it back.
+// Returns the shortest of the forms above; parse_week_hours reads it back.
 std::string to_text(const WeekHours& hours);
-// invalid_argument, saying what is wrong and how it is written.
+// Returns invalid_argument with the reason and the right form.
 Result<WeekHours> parse_week_hours(std::string_view text);
 
 }  // namespace starling::wire

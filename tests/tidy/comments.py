@@ -12,7 +12,6 @@ ROOMS_STILL_TO_CLEAN = [
     "client/daemon",
     "coordinator/api",
     "shared/swarm",
-    "shared/wire",
     "tests/client/session",
     "tests/coordinator/core",
     "tests/sim",

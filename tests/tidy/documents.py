@@ -9,7 +9,6 @@ from plain_english import ADVICE, BAD_BEGINNING, BAD_PHRASES
 WIDTH_MAX = 140  # characters of a line of prose or code; a row of a table cannot be broken
 WORDS_MAX = {"README.md": 1300, "docs/averaging.md": 1200}  # counted like `wc -w`
 INDEX = "docs/index.md"
-MADE = ["docs/protocol.md"]  # made from comments in headers
 BEGINS_A_SENTENCE = re.compile(r"(?:(?<=[.!?]) |(?<=[.!?][*)]) |(?<=[.!?]\*\*) |\| )[*_(]*" + BAD_BEGINNING)
 BEGINS_A_BLOCK = re.compile(r"\s*(?:#+ |[-*] |\d+\. |\| )?[*_(]*" + BAD_BEGINNING)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -44,8 +43,6 @@ def check_width(path, text):
 
 
 def check_english(path, text):
-    if path in MADE:
-        return
     for number, line, starts in prose(text):
         found = (BEGINS_A_BLOCK.match(line) if starts else None) or BEGINS_A_SENTENCE.search(line)
         if found:

@@ -26,7 +26,7 @@ CHAPTERS = [
     ("unusable_samples.h", "Samples without a gradient"),
     ("team.h", "Teams"),
     ("control.h", "A daemon and its window"),
-    ("control_views.h", "What the window is shown"),
+    ("control_views.h", "The window's views"),
     ("preferences.h", "A volunteer's preferences"),
     ("release_feed.h", "Newer versions"),
 ]
@@ -148,7 +148,7 @@ def chapter(root, name, title):
         parts += [f"### {what}", ""]
         parts += [*textwrap.wrap(" ".join(above), 120, break_long_words=False, break_on_hyphens=False), ""] if above else []
         if kind == "struct":
-            parts += table(["field", "type", "unless told", ""],
+            parts += table(["field", "type", "default", ""],
                            [[code_cell(n), code_cell(t), code_cell(d), cell(m)] for t, n, d, m in struct_rows(body)])
         else:
             parts += table(["value", ""], [[code_cell(v), cell(c)] for v, c in enum_values(body)])
