@@ -3,7 +3,7 @@
 namespace starling::swarm {
 namespace {
 
-constexpr double kKept = 0.9;  // of the average before, a step
+constexpr double kKept = 0.9;  // weight of the average before, in a step
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Of all of them at a time.
+// Mean speed of a place, over the time that it is empty, too.
 double samples_per_s(const Place& place) {
   return place.samples_per_s * std::exp(-place.departures_per_s * place.empty_s);
 }
@@ -34,14 +34,14 @@ double seconds_to_compute(std::span<const Place> places, double samples) {
   constexpr int kStepsMax = 100;
   constexpr double kExact = 1e-12;
   double speed = 0;
-  double most = 0;  // that they ever have
+  double most = 0;  // the most that they ever have
   for (const Place& place : places) {
     speed += samples_per_s(place);
     most += place.departures_per_s > 0 ? samples_per_s(place) / place.departures_per_s : kInfinite;
   }
   if (most <= samples) return kInfinite;
   double seconds = samples / speed;
-  // What they have grows ever more slowly, so Newton's steps from below never lead too far.
+  // Their samples grow ever more slowly, so Newton's steps from below never lead too far.
   for (int step = 0; step < kStepsMax; ++step) {
     double there = 0;
     double growth = 0;

@@ -1,6 +1,6 @@
-// What a swarm computes whose computers come and go. Each departs so often, whatever it is doing (a Poisson process),
-// and what it has computed toward the round is lost with it; another one like it comes in its place, which begins at
-// zero, and for so long the place is empty. Of what is computed in t seconds a share
+// The computing of a swarm whose computers come and go. Each departs at a rate, whatever it is doing (a Poisson
+// process), and its samples toward the round are lost with it; another one like it takes its place, which begins at
+// zero, and the place is empty for a time. The fraction of the samples of t seconds
 //
 //   kept(t) = (1 - exp(-departures_per_s t)) / (departures_per_s t)
 //
@@ -19,14 +19,14 @@ struct Place {
   double empty_s = 0;  // after each departure
 };
 
-// Of what one computes in so many seconds, or of what takes it so long to send, the share that is left; 1 where nobody
-// departs.
+// Returns the fraction that is kept of one computer's samples of that many seconds, or of a vector that takes it that
+// long to send; 1 where nobody departs.
 double kept(double departures_per_s, double seconds);
-// The same of all of them, by how fast each is.
+// Returns the fraction for all of them, weighted by speed.
 double kept(std::span<const Place> places, double seconds);
 
-// Until all together have so many samples: t where the sum of speed x exp(-departures_per_s empty_s) x t x kept(t) is
-// `samples`. Infinite where they depart too soon for that to be ever so many.
+// Returns the time until all together have this number of samples: t where the sum of speed x exp(-departures_per_s
+// empty_s) x t x kept(t) is `samples`. Infinite where they depart too soon ever to have it.
 double seconds_to_compute(std::span<const Place> places, double samples);
 
 }  // namespace starling::swarm

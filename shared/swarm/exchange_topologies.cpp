@@ -6,7 +6,7 @@
 namespace starling::swarm {
 namespace {
 
-// Of `count` positions, the one that differs in the step's bit; `count` or more if there is none.
+// Returns the position below `count` that differs in the step's bit; `count` or more if there is none.
 std::size_t exponential_partner(std::size_t position, std::size_t step, std::size_t count) {
   const auto bits = static_cast<std::size_t>(std::bit_width(count - 1));
   return bits == 0 ? count : position ^ std::size_t{1} << step % bits;
@@ -34,7 +34,7 @@ Groups RingPairs::form(std::span<const std::uint8_t> present) {
     groups.add(peers[(first + k) % count]);
     if (k % 2 == 1) groups.close_group();
   }
-  groups.close_group();  // of one, when the ring is odd
+  groups.close_group();  // a group of one, when the ring is odd
   return groups;
 }
 

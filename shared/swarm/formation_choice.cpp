@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kGridRoundsMax = 4;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// The expected largest of `groups` counts, each of how often in a row an event of this chance happens.
+// Returns the expected largest of `groups` counts, each of how often in a row an event of this chance happens.
 double expected_most(double chance, double groups) {
   constexpr int kTermsMax = 100'000;
   constexpr double kNegligible = 1e-9;
@@ -29,7 +29,7 @@ double expected_most(double chance, double groups) {
   return kInfinite;
 }
 
-// One round of `groups` groups of `members` that all must be done.
+// One round of `groups` groups with `members` each that all must be done.
 struct GroupRound {
   double members = 1;
   double groups = 1;
@@ -43,7 +43,8 @@ double undisturbed_s(const GroupRound& round, const SwarmForecast& forecast) {
          vectors * forecast.vector_bytes / forecast.bytes_per_s;
 }
 
-// A vanishing that costs the round: it begins anew until nobody vanishes in that way. Any other: recovery_delay_s.
+// Expected time of a round. A vanishing that costs the round: it begins again until nobody vanishes in that way. Any
+// other: recovery_delay_s.
 double expected_s(const GroupRound& round, const SwarmForecast& forecast) {
   const double once = undisturbed_s(round, forecast);
   const double vanishings_per_s = round.members * forecast.failures_per_s;
@@ -80,7 +81,7 @@ FormationSpec even_grid(std::size_t peers, std::size_t rounds) {
 double recovery_delay_s(double vanishings_per_s, double recovery_s, double groups) {
   const double in_recovery = vanishings_per_s * recovery_s;
   if (in_recovery <= 0) return 0;
-  // How long into a recovery the next vanishing comes, if it comes before its end.
+  // Mean time from the begin of a recovery to the next vanishing, if it comes before its end.
   const double usual_delay = recovery_s * (1 / in_recovery - 1 / std::expm1(in_recovery));
   return usual_delay * expected_most(-std::expm1(-in_recovery), groups);
 }

@@ -14,10 +14,10 @@ namespace {
 
 // Enough segments that every owner has some, and that parts can be cut where shares want them.
 constexpr std::int64_t kSegmentsPerMember = 8;
-// What a stage may take beyond what it was planned for: a fault is noticed and made up for, and a slow start.
+// The time that a stage may take beyond its planned one: a fault is noticed and made up for, and a slow start.
 constexpr double kStagePatience = 3;
 constexpr std::int64_t kStageSlackMs = 10'000;
-constexpr double kUnknownBytesPerS = 1e6;  // of every line, while none has been measured
+constexpr double kUnknownBytesPerS = 1e6;  // assumed for every line while none has been measured
 
 enum Tag : std::int64_t { kGridTag = 1, kColumnTag, kHeadsTag, kSpreadTag };
 
@@ -54,7 +54,7 @@ std::vector<wire::MemberInfo> with_lines(std::span<const wire::MemberInfo> membe
   return known;
 }
 
-// Every column gets its share of those that own parts, then of the others.
+// Deals every column its share of the members that own parts, then of the others.
 std::vector<std::vector<wire::MemberInfo>> deal(std::span<const wire::MemberInfo> members, std::uint64_t seed,
                                                 std::size_t columns) {
   std::vector<wire::MemberInfo> order(members.begin(), members.end());
@@ -68,7 +68,7 @@ std::vector<std::vector<wire::MemberInfo>> deal(std::span<const wire::MemberInfo
   return dealt;
 }
 
-// The best lines of those that own parts; the first of the column where lines are not known.
+// Returns the best lines of those that own parts; the first of the column where lines are not known.
 std::vector<wire::MemberInfo> heads_of(std::vector<wire::MemberInfo> column, bool has_direct) {
   std::stable_sort(column.begin(), column.end(), [&](const auto& a, const auto& b) {
     if (owns(a, has_direct) != owns(b, has_direct)) return owns(a, has_direct);
@@ -85,7 +85,7 @@ void align(wire::GroupInfo& group) {
   for (std::size_t rank = 0; rank < parts.size(); ++rank) group.members[rank].part_floats = parts[rank];
 }
 
-// What heads bring down: they contribute, and who has the line for it adds up and passes on.
+// The averaging that spreads the heads' result: heads contribute, and members with the line for it add up and pass on.
 struct Spread {
   std::vector<wire::GridPlan::Seat> seats;
   double seconds = 0;
@@ -168,11 +168,11 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
   PlanOptions stage = options;
   stage.target_batch_size = 0;
   stage.may_leave_out = false;
-  // The same for all, whatever their lines: results are cut in the same places everywhere.
+  // All columns cut results in equal places, whatever their lines.
   const std::int64_t usual = plan_group(members, stage).segment_floats;
   stage.segment_floats =
       segment_floats_for(usual, options.vector_floats, std::max(all_heads.size(), dealt.front().size()));
-  stage.contribution_codec.clear();  // the heads' contributions are averages: nothing makes up for what is lost in them
+  stage.contribution_codec.clear();  // the heads' contributions are averages: nothing makes up for their losses
   const RoundPlan heads = plan_round(all_heads, stage);
   stage.contribution_codec = options.contribution_codec;
 

@@ -12,7 +12,7 @@
 namespace starling::swarm {
 
 constexpr std::size_t kHeadsPerColumn = 2;
-// With fewer members a column that loses one has no majority any more.
+// A column with fewer members has no majority after it loses one.
 constexpr std::size_t kColumnMembersMin = 3;
 
 struct GridRound {
@@ -20,22 +20,22 @@ struct GridRound {
   double averaging_s = 0;                // until everybody holds the result
 };
 
-// How many columns these members can have when none may have more than `size_max`: at most one for each that owns parts
-// (plan_round), and for every kColumnMembersMin members. Below 2 there is no grid.
+// Returns the number of columns that these members can have when none may have more than `size_max`: at most one for
+// each that owns parts (plan_round), and for every kColumnMembersMin members. Below 2 there is no grid.
 std::size_t columns_of(std::span<const wire::MemberInfo> members, std::size_t size_max);
 
-// `columns` of equal size, give or take one, dealt anew for every nonce; those whose line is best are their heads. As
-// plan_round, but nobody is demoted. `columns` is 2 to columns_of(members, 1).
+// Plans `columns` of equal size, give or take one, dealt again for every nonce; the members with the best lines are
+// their heads. Like plan_round, but nobody is demoted. `columns` is 2 to columns_of(members, 1).
 GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions& options, std::size_t columns);
 
-// A member's view of the plan: without the heads when it is none of them.
+// Returns a member's view of the plan: without the heads when it is none of them.
 wire::GroupInfo place_in(const wire::GroupInfo& column, const PeerId& member);
 
-// Parts that begin at multiples of the segments' length, in these proportions.
+// Returns parts that begin at multiples of the segments' length, in these proportions.
 std::vector<std::int64_t> aligned_parts(std::int64_t vector_floats, std::int64_t segment_floats,
                                         std::span<const double> shares);
 
-// An id for what follows from `of`: equal on every machine.
+// Returns an id derived from `of`: equal on every machine.
 GroupId derived_id(const GroupId& of, std::int64_t tag, std::int64_t number);
 
 }  // namespace starling::swarm

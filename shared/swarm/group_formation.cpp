@@ -59,7 +59,7 @@ class MoshpitKeys final : public GroupFormation {
       keys_count_ *= side;
       VERIFY(keys_count_ * side <= kCellsMax);
     }
-    // Everybody begins in a cell of its own, as long as there are enough.
+    // Everybody begins in a cell of its own, if there are enough.
     const std::uint64_t cells = keys_count_ * side;
     const SeededPermutation order(random_.next(), cells);
     for (std::size_t i = 0; i < weights_.size(); ++i) keys_.push_back(order.at(i % cells) / side);
@@ -78,7 +78,7 @@ class MoshpitKeys final : public GroupFormation {
     return groups;
   }
 
-  // Who fails in a round was still dealt a chunk.
+  // A peer that fails in a round was still dealt a chunk.
   void settle(const Groups& groups, std::span<const std::uint8_t> took_part) override {
     GroupFormation::settle(groups, took_part);
     std::vector<std::uint32_t> chunks(side_);

@@ -1,4 +1,4 @@
-// A swarm's computers told in few lines: those of about one speed together, none of them by itself. Pure.
+// A swarm's computers in few lines: those of about one speed together, none of them by itself. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace starling::swarm {
 
 struct HostKind {
   std::size_t count = 0;
-  Host host;  // speeds are means: those of the swarm add up to what they were
+  Host host;  // speeds are means: their sum over the swarm is unchanged
 };
 
-// At most kHostKindsMax, from the fastest to the slowest; as alike as that number allows, speeds within one kind
-// differing by a factor of 1.4 at best. Every speed is above 0.
+// Returns at most kHostKindsMax kinds, from the fastest to the slowest; as alike as that number allows, speeds within
+// one kind differing by a factor of 1.4 at best. Every speed is above 0.
 constexpr std::size_t kHostKindsMax = 64;
 std::vector<HostKind> host_kinds(std::span<const Host> hosts);
 

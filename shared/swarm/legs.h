@@ -5,7 +5,8 @@
 
 namespace starling::swarm {
 
-// The plan of the index-th of them: parts in the proportions of `planned`, an id of its own. Equal on every machine.
+// Returns the plan of the index-th of them: parts in the proportions of `planned`, an id of its own. Equal on every
+// machine.
 wire::GroupInfo plan_leg(const wire::GroupInfo& planned, int index, std::int64_t vector_floats);
 
 }  // namespace starling::swarm

@@ -21,7 +21,7 @@ std::uint64_t seed_of(const Digest& state) {
   return seed;
 }
 
-// Of the round's plan, the state, the bucket's and the mixing's numbers, and its members.
+// Returns an id from the round's plan, the state, the bucket's and the meeting's numbers, and its members.
 GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint64_t bucket, std::uint64_t number) {
   std::vector<std::uint8_t> text(last.bytes.begin(), last.bytes.end());
   for (const std::uint64_t value : {number, bucket}) {
@@ -61,12 +61,13 @@ MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std:
   for (const wire::GroupMember& member : last_.members) {
     const PeerId& peer = member.endpoint.peer;
     if (std::find(members.begin(), members.end(), peer) == members.end()) continue;
-    // What relays pass on is counted by rounds: mixings do without them.
+    // The bytes that relays pass on are counted by rounds: gossip does without relays.
     const bool direct = wire::direct(member.endpoint);
     members_.push_back(direct ? member.endpoint : wire::Endpoint{peer, "", 0});
   }
   VERIFY(!members_.empty());
-  // Where rounds leave time for one mixing or two, every round would begin with the same pairs.
+  // The order is rotated by round: where rounds leave time for one meeting or two, every round would begin with equal
+  // pairs.
   const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(agreed.round) % members_.size());
   std::rotate(members_.begin(), members_.begin() + first, members_.end());
   last_.members.clear();
@@ -99,7 +100,7 @@ std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
   return std::nullopt;
 }
 
-// Equal parts of those who can be called.
+// Plans equal parts for those that can be called.
 wire::GroupInfo MixingGroups::plan(std::span<const PeerIndex> group) const {
   wire::GroupInfo plan = last_;
   std::vector<double> shares;

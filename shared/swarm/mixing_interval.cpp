@@ -8,7 +8,7 @@
 namespace starling::swarm {
 namespace {
 
-constexpr double kChangeMost = 2;  // from one mixing to the next: a single one finds only who meets in it
+constexpr double kChangeMost = 2;  // from one meeting to the next: a single one measures only its own members
 constexpr double kStepsMost = 1e6;
 
 }  // namespace
@@ -16,7 +16,7 @@ constexpr double kStepsMost = 1e6;
 void MixingInterval::on_mixed(double distance, int members, int steps) {
   VERIFY(members > 1);
   if (!measures() || steps < 1) return;
-  // A few are nearer to their own mean than to that of all (Bessel's correction).
+  // A few members are nearer to their own mean than to that of all (Bessel's correction).
   const double spread = distance * std::sqrt(members / (members - 1.0));
   const double change = spread > 0 ? std::clamp(bound_ / spread, 1 / kChangeMost, kChangeMost) : kChangeMost;
   steps_ = static_cast<int>(std::clamp(std::round(steps * change), static_cast<double>(least_), kStepsMost));

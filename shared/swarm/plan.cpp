@@ -13,14 +13,15 @@
 namespace starling::swarm {
 namespace {
 
-// What opening a link may take on a bad line: a connect, TLS, a retransmission or two.
+// The most that opening a link takes on a bad line: a connect, TLS, a retransmission or two.
 constexpr std::int64_t kLinkSetupMs = 4000;
-// Beside what flows: hearing of it, beginning, agreeing at the end.
+// Overhead beside the transfers: hearing of it, beginning, agreeing at the end.
 constexpr double kOverheadSeconds = 0.3;
-// Where the usual lines need less than this for a round, nobody is demoted: what such short rounds, or the first frames
-// of a newcomer, show of a line is mostly latency.
+// Where the usual lines need less than this for a round, nobody is demoted: such short rounds, or the first frames of a
+// newcomer, mostly measure latency.
 constexpr double kDemotionWorthSeconds = 1;
-// Whoever begins later than earlier ones did by this factor, and this much, is late: it gets the result all the same.
+// A member that begins later than earlier ones did by this factor, and by this much, is late: it gets the result all
+// the same.
 constexpr std::int64_t kArrivalMargin = 2;
 constexpr std::int64_t kArrivalFloorMs = 1000;
 // A micro-batch may take this much longer than the last ones did before its volunteer is left out.
@@ -30,8 +31,8 @@ constexpr double kBatchMargin = 1.5;
 // moment short.
 constexpr double kSegmentSeconds = 0.005;
 constexpr std::int64_t kPlannedSegmentFloatsMin = 1 << 12;
-// Of each part: of every other member's segments one is under way to an owner, and all of these together should be
-// little beside the vector.
+// Segments of each part: one of every other member's segments is under way to an owner, and all of these together
+// should be little beside the vector.
 constexpr std::int64_t kSegmentsPerMemberMin = 32;
 
 bool known(double speed) { return std::isfinite(speed) && speed > 0; }
@@ -60,7 +61,7 @@ std::int64_t segment_floats_for(std::span<const Link> links, std::int64_t vector
   return floats;
 }
 
-// Collects what plans and their ids are made of, for hashing: fixed widths, lengths before texts.
+// Collects the values that plans and their ids are made of, for hashing: fixed widths, lengths before texts.
 class PlanBytes {
  public:
   void add(std::int64_t value) {
@@ -119,8 +120,8 @@ std::int64_t begin_within_ms(std::span<const wire::MemberInfo> members, const Pl
   return std::clamp<std::int64_t>(wait_ms, 0, wire::kPlanWaitMsMax);
 }
 
-// What passes through a relay takes its line as well: only in a group that nobody can dial directly do those own parts
-// who are called through one.
+// Relayed bytes take the relay's line as well: members that are called through a relay own parts only in a group that
+// nobody can dial directly.
 std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) {
   const bool has_direct = std::any_of(members.begin(), members.end(),
                                       [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
@@ -134,7 +135,7 @@ std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) 
   for (std::size_t i = 0; i < members.size(); ++i) {
     volunteers.push_back({links[i], members[i].samples_per_s, members[i].reliance});
   }
-  // Somebody has to own the parts: where nobody who can is relied on, they are all alike.
+  // Somebody has to own the parts: if none of the possible owners is relied on, they are all alike.
   const bool relied_on = std::any_of(volunteers.begin(), volunteers.end(),
                                      [](const Volunteer& one) { return one.link.dialable && one.reliance > 0; });
   for (Volunteer& volunteer : volunteers) volunteer.reliance = relied_on ? volunteer.reliance : 1;
@@ -147,7 +148,7 @@ std::vector<std::string> names_of(std::span<const wire::MemberInfo> members) {
   return names;
 }
 
-// Everything but members and id.
+// Returns everything but members and id.
 wire::GroupInfo frame_of(std::span<const wire::MemberInfo> members, const PlanOptions& options) {
   wire::GroupInfo group;
   group.run_id = options.run_id;
@@ -196,7 +197,7 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
   wanted.result_bytes = narrower_codecs(options.codec, false).front().bytes_per_float;
   wanted.overhead_s = kOverheadSeconds;
   wanted.may_leave_out = options.may_leave_out;
-  // An owner contributes in the next round what its encoding leaves out.
+  // An owner contributes the losses of its encoding in the next round.
   wanted.may_only_reduce = wire::carries_results(wire::codec_from_name(options.codec).value());
   RoleChoice choice = everybody_alike(volunteers, wanted);
   if (choice.unhurried_s >= kDemotionWorthSeconds) choice = choose_roles(volunteers, wanted);

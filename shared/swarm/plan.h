@@ -1,5 +1,5 @@
-// Who averages with whom, and who reduces what: pure functions that the coordinator calls, and that every
-// member calls alike when the coordinator is away.
+// Groups, roles and parts of an averaging: pure functions that the coordinator calls, and that every member calls alike
+// when the coordinator is away.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,15 @@ struct PlanOptions {
   RoundIndex round = 0;
   Digest state_digest;
   std::int64_t vector_floats = 0;
-  std::int64_t segment_floats = 0;    // 0: what passes the slowest line in 5 ms, encoded, if speeds are known, and
-                                      // little beside the vector for all members together
-  std::string codec = "fp32";         // of results
-  std::string contribution_codec{};   // empty: as codec; narrower ones for those whose line is slow
-  bool error_feedback = false;        // members make up for what their codecs leave out: very narrow ones may be used
+  // 0: a length that passes the slowest line in 5 ms, encoded, if speeds are known, and that is little beside the
+  // vector for all members together
+  std::int64_t segment_floats = 0;
+  std::string codec = "fp32";         // codec of results
+  std::string contribution_codec{};   // empty: like codec; members with a slow line may get a narrower one
+  bool error_feedback = false;        // members make up for the losses of their codecs: very narrow ones may be used
   SampleCount target_batch_size = 0;  // 0: no member is demoted, however slow its line
-  bool may_leave_out = false;         // who cannot follow the others' rounds; needs speeds that can be relied on
+  // members that cannot follow the others' rounds may be left out; needs speeds that can be relied on
+  bool may_leave_out = false;
   bool autonomous = false;
   std::int64_t start_in_ms = 0;
   std::int64_t heartbeat_jitter_ms = 0;  // how late, beyond its batch, the plan may reach a member
@@ -35,18 +37,18 @@ struct PlanOptions {
   std::uint64_t nonce = 0;                   // makes the group's id differ from an earlier plan of the same round
 };
 
-// A plan, and what it is expected to take.
+// A plan, and its expected times.
 struct RoundPlan {
   wire::GroupInfo group;
-  std::vector<PeerId> left_out;  // of the members: they could not follow these rounds
-  std::vector<double> ready_s;   // by rank: from the start until it holds the result
-  double averaging_s = 0;        // until all hold it who are not deferred
+  std::vector<PeerId> left_out;  // members that could not follow these rounds
+  std::vector<double> ready_s;   // by rank: time from the start until the member holds the result
+  double averaging_s = 0;        // time until all members that are not deferred hold it
 };
 
-// One group of `members` (in the order of their ids), roles, parts and codecs by choose_roles, begin_within_ms from
-// the slowest micro-batch. Equal input gives an equal plan, id included, on every machine.
+// Plans one group of `members` (in the order of their ids), roles, parts and codecs by choose_roles, begin_within_ms
+// from the slowest micro-batch. Equal input gives an equal plan, id included, on every machine.
 RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOptions& options);
-// The group alone.
+// Returns the group of plan_round alone.
 wire::GroupInfo plan_group(std::span<const wire::MemberInfo> members, const PlanOptions& options);
 
 // Digest of everything in a plan that members must agree on (not the times).

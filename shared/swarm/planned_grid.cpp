@@ -13,10 +13,10 @@ namespace starling::swarm {
 namespace {
 
 constexpr std::uint32_t kNoColumn = std::numeric_limits<std::uint32_t>::max();
-// When most of an old block has left, as many groups as it has members would be huge ones: they grow to at most so many
-// times their usual size, and some have nobody from it.
+// When most of an old block has left, groups in the number of its members would be huge: they grow to at most this
+// multiple of their usual size, and some have nobody from it.
 constexpr std::uint32_t kGroupGrowthMax = 2;
-// A square goes on from its last groups while there are so many as planned, give or take a quarter.
+// A square goes on from its last groups while their number is the planned one, give or take a quarter.
 constexpr std::uint32_t kDriftPart = 4;
 
 }  // namespace
@@ -49,8 +49,8 @@ Groups PlannedGrid::form(std::span<const std::uint8_t> present) {
   return groups;
 }
 
-// Whoever is away holds nothing that the others of its source do not hold: they take over its weight, and when it is
-// back it comes with none and leaves with the result.
+// A peer that is away holds nothing that the others of its source do not hold: they take over its weight, and when it
+// is back it comes with none and leaves with the result.
 void PlannedGrid::hand_on_weights(std::span<const std::uint8_t> present) {
   struct Total {
     double weight = 0;
@@ -67,8 +67,9 @@ void PlannedGrid::hand_on_weights(std::span<const std::uint8_t> present) {
   }
 }
 
-// Those of one source go to different columns, and those to different blocks, as far as there are any: what failures
-// have left of differences between the groups of the round before is averaged out like the differences between peers.
+// Deals peers of one source to different columns, and sources of one group to different blocks, as far as there are
+// any: differences that failures have left between the groups of the round before are averaged out like the differences
+// between peers.
 Groups PlannedGrid::deal_columns(std::span<const std::uint8_t> present) {
   std::vector<PeerIndex> peers = those_present(present);
   random_.shuffle(std::span(peers));
@@ -98,8 +99,8 @@ Groups PlannedGrid::deal_columns(std::span<const std::uint8_t> present) {
   return groups;
 }
 
-// In the order in which a deal goes through them: block by block, there old block by old block, there source by source
-// with the loners last.
+// Returns peers in the order of a deal: block by block, there old block by old block, there source by source with the
+// loners last.
 std::vector<PlannedGrid::Placed> PlannedGrid::place(std::span<const std::uint8_t> present) {
   std::uint32_t old_block_columns = 1;
   for (std::size_t t = 1; t < round_; ++t) old_block_columns *= sides_[t];
@@ -116,7 +117,7 @@ std::vector<PlannedGrid::Placed> PlannedGrid::place(std::span<const std::uint8_t
   return placed;
 }
 
-// As many groups as the smallest old block has members that hold its average.
+// Returns the number of members of the smallest old block that hold its average.
 std::uint32_t PlannedGrid::groups_for(std::span<const Placed> block) const {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t smallest = kNone;
@@ -147,8 +148,8 @@ void PlannedGrid::deal_block(std::span<const Placed> block, Groups& groups) {
   }
 }
 
-// A source's weight goes to the groups that it is in, evenly, and in each to those that bring it. True when every
-// source is in every group.
+// Divides a source's weight evenly among its groups, and in each among the members that bring it. Returns true when
+// every source is in every group.
 bool PlannedGrid::share_weights(std::span<const Placed> block, std::uint32_t groups) {
   bool everywhere = true;
   for (std::size_t begin = 0; begin < block.size();) {
@@ -159,7 +160,7 @@ bool PlannedGrid::share_weights(std::span<const Placed> block, std::uint32_t gro
     everywhere = everywhere && holders >= groups;
     const double in_each = weight / static_cast<double>(std::min<std::size_t>(holders, groups));
     for (std::size_t at = begin; at < end; ++at) {
-      // Of this source's holders, every groups-th is in the same group as this one.
+      // Every groups-th of this source's holders is in the group of this one.
       const std::size_t before = (at - begin) / groups;
       const std::size_t after = (end - 1 - at) / groups;
       weights_[block[at].peer] = in_each / static_cast<double>(before + 1 + after);
@@ -176,7 +177,7 @@ void PlannedGrid::settle(const Groups& groups, std::span<const std::uint8_t> too
   for (std::uint32_t g = 0; g < groups.count(); ++g) {
     const std::span<const PeerIndex> group = groups.group(g);
     const bool all = std::all_of(group.begin(), group.end(), [&](PeerIndex peer) { return took_part[peer] != 0; });
-    // A group that lost somebody holds another mean than its block.
+    // A group that lost a member holds another mean than its block.
     const Source source = all && formed_[g].whole ? of_block(formed_[g].block) : of_group(g);
     for (const PeerIndex peer : group) {
       if (took_part[peer] != 0) source_[peer] = source;

@@ -1,4 +1,4 @@
-// A grid that is planned anew for whoever is present, and exact for every number of peers.
+// A grid that is planned again for the peers present in each deal, and exact for every number of peers.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@ namespace starling::swarm {
 // Moshpit's grid averages exactly in d rounds only when all M^d cells are taken. This one needs no cells. With sides
 // K_1 … K_d:
 //   round 1: the peers are cut into K_2 · … · K_d columns of equal size, give or take one; each averages.
-//   round t: K_t blocks of the round before make a block, and so up to the one that holds everybody. The members of a
-//     block are dealt, one old block after the other, to as many groups as its smallest old block has members. So every
-//     group has somebody from each old block, and the mean of any group is the mean of the block: an old block that
-//     is there k times counts 1/k of its weight each time.
-// After round d everybody holds the average, whatever the number of peers and their weights, if nobody fails. Who does
-// keeps its value and joins the next round as a block of its own, with the weight it has; so the values still
-// go to the exact average. After round d the peers are dealt to new columns; with two sides, the last groups are them.
+//   round t: K_t blocks of the round before make a block, and so up to the one that holds everybody. A block
+//     has as many groups as its smallest old block has members. Its members are dealt to them, one old block after the
+//     other, so every group has a member from each old block, and the mean of any group is the mean of the block: an
+//     old block with k members in a group counts 1/k of its weight for each.
+// After round d everybody holds the average, whatever the number of peers and their weights, if nobody fails. A peer
+// that fails keeps its value and joins the next round as a block of its own, with the weight it has; so the values
+// still go to the exact average. After round d the peers are dealt to new columns; with two sides, the last groups are
+// them.
 class PlannedGrid final : public GroupFormation {
  public:
   PlannedGrid(std::vector<std::uint32_t> sides, std::vector<double> weights, std::uint64_t seed);
@@ -27,14 +28,14 @@ class PlannedGrid final : public GroupFormation {
   void settle(const Groups& groups, std::span<const std::uint8_t> took_part) override;
 
  private:
-  // Peers of one source hold the same average: that of a group, that of a whole block, or, a loner, its own value.
+  // Peers of one source hold one average: that of a group, that of a whole block, or, for a loner, its own value.
   using Source = std::uint32_t;
   struct Placed {
     std::uint32_t old_block;
     Source source;
     PeerIndex peer;
   };
-  // What is known of a group when it forms.
+  // The facts known of a group when it forms.
   struct Formed {
     std::uint32_t block;  // its first group
     bool whole;           // every source of the block is in the group, so its mean is the block's
@@ -55,7 +56,7 @@ class PlannedGrid final : public GroupFormation {
   std::vector<std::uint32_t> sides_;
   std::uint32_t columns_ = 1;
   RandomStream random_;
-  std::size_t round_ = 0;  // of this deal, below sides_.size()
+  std::size_t round_ = 0;  // counted within this deal, below sides_.size()
   std::vector<std::uint32_t> column_;
   std::vector<Source> source_;
   std::vector<Formed> formed_;  // by group formed last

@@ -1,8 +1,8 @@
-// How much a member may say that it brought to one round.
+// The most that a member may claim to have brought to one round.
 //
-// Nobody sees what another computes. But no honest member brings many times what the whole swarm gathers for a round:
-// it stops there (client/session). Others refuse a contribution that claims more, before they add it up
-// (client/averaging), and no report of one counts (coordinator/core). So a lie of that size costs its teller the round,
+// Nobody sees the computing of another. But no honest member brings many times the samples that the whole swarm gathers
+// for a round: it stops there (client/session). Others refuse a contribution that claims more, before they add it up
+// (client/averaging), and no report of one counts (coordinator/core). So a lie of that size costs the liar the round,
 // and nobody else anything.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace starling::swarm {
 constexpr SampleCount kMemberBatchesMax = 64;  // the coordinator may have been away, and the others, too
 constexpr SampleCount kMemberSamplesMax = 1'000'000'000;
 
-// Both as in the run's manifest.
+// Both arguments come from the run's manifest.
 constexpr SampleCount member_samples_max(SampleCount target_batch_size, SampleCount micro_batch_size) {
   return std::min(kMemberBatchesMax * std::min(target_batch_size, kMemberSamplesMax) + micro_batch_size,
                   kMemberSamplesMax);

@@ -36,7 +36,7 @@ std::span<const double> PushSum::push() {
 void PushSum::receive(PeerIndex from, std::span<const double> given) {
   VERIFY(given.size() == mass_.size());
   std::vector<double>& heard = heard_.try_emplace(from, mass_.size()).first->second;
-  // Shares of a weight are above 0, so the sum tells how old the message is.
+  // Shares of a weight are above 0, so the sum shows how old the message is.
   if (given.back() <= heard.back()) return;
   for (std::size_t i = 0; i < mass_.size(); ++i) {
     mass_[i] += given[i] - heard[i];

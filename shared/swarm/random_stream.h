@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine and for every standard library, as plans must be.
+// Random numbers that are equal on every machine and for every standard library, because plans must be.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ class RandomStream {
   explicit RandomStream(std::uint64_t seed) : state_(mix64(seed)) {}
 
   std::uint64_t next() { return mix64(state_ += 0x9e3779b97f4a7c15ULL); }
-  // Below `bound`, which is at least 1. The bias of the high bits is below bound / 2^32.
+  // Returns a number below `bound`, which is at least 1. The bias of the high bits is below bound / 2^32.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>((next() >> 32) * bound >> 32); }
-  // In [0, 1).
+  // Returns a number in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
   template <typename T>

@@ -8,8 +8,8 @@
 
 namespace starling::swarm {
 
-// What bounds the averaging, and what each demoted member does about it: at most wire::kReasonBytesMax bytes.
-// `names`: short ones, in the order of the volunteers.
+// Names the bound of the averaging, and the remedy that each demoted member applies: at most wire::kReasonBytesMax
+// bytes. `names`: short ones, in the order of the volunteers.
 std::string explain(std::span<const std::string> names, std::span<const Volunteer> volunteers,
                     const RoleOptions& options, const RoleChoice& choice);
 

@@ -21,14 +21,14 @@ constexpr int kImprovePasses = 2;
 // A line that takes this much longer than the usual one, at least, is slow.
 constexpr double kSlower = 1.5;
 
-// Of what all compute: who brings more is not asked to reduce only.
+// Fraction of everybody's computing; a member that brings more is not asked to reduce only.
 constexpr double kMinorRate = 0.1;
 
 // A codec this much smaller is worth a choice.
 constexpr double kNarrower = 0.95;
 
-// What error feedback brings in later counts a little less than what comes at once. Only the order of size matters: it
-// keeps narrow codecs for those whose time they save.
+// Samples that error feedback brings in later count a little less than samples at once. Only the order of size matters:
+// it keeps narrow codecs for the members whose time they save.
 double worth_of(double bytes_per_float) {
   if (bytes_per_float >= 2) return 1;
   if (bytes_per_float >= 1) return 0.99;
@@ -66,19 +66,19 @@ class Planner {
   [[nodiscard]] std::size_t size() const { return loads_.size(); }
   [[nodiscard]] Timing time(const std::vector<Assignment>& assignments) const;
   [[nodiscard]] RoleChoice decide(const std::vector<Assignment>& assignments) const;
-  // What the owners need while nobody's own line holds them up.
+  // The time that the owners need while nobody's own line holds them up.
   [[nodiscard]] double unhurried_s() const { return unhurried_s_; }
   // Times at which assign() changes, ascending.
   [[nodiscard]] std::vector<double> candidates() const;
-  // Rounds are never shorter than computing with everybody and then averaging for so long.
+  // The shortest possible period: computing with everybody and then averaging for averaging_s.
   [[nodiscard]] double period_min(double averaging_s) const;
-  // The widest codecs that hold `seconds`, for the slow ones.
+  // Returns the widest codecs that hold `seconds`, for the slow ones.
   [[nodiscard]] std::vector<Assignment> assign(double seconds) const;
-  // Whether a plan may be like that.
+  // True if a plan may be like that.
   [[nodiscard]] bool may_go(const std::vector<Assignment>& assignments) const;
-  // `wanted`, with no more deferred than may be, and without those without whom rounds are shorter.
+  // Returns `wanted`, with no more deferred than is allowed, and without members whose absence makes rounds shorter.
   [[nodiscard]] std::vector<Assignment> best_like(const std::vector<Assignment>& wanted) const;
-  // Leaves out, the slowest first, those without whom rounds are shorter.
+  // Leaves out members whose absence makes rounds shorter, the slowest first.
   void leave_out(std::vector<Assignment>& assignments) const;
   // Changes one member's assignment at a time while that makes rounds shorter.
   void improve(std::vector<Assignment>& assignments) const;
@@ -93,14 +93,14 @@ class Planner {
   [[nodiscard]] double seconds_down(std::size_t i) const {
     return options_.vector_floats * options_.result_bytes / loads_[i].link.download;
   }
-  // What its line takes for all that it sends and gets at most, at full width.
+  // The time that its line takes for all that it sends and gets at most, at full width.
   [[nodiscard]] double line_s(std::size_t i) const { return std::max(seconds_up(i, 0), seconds_down(i)); }
-  // Somebody whose own line takes longer than the owners would need, and than usual. Of a line that was not measured
-  // nobody knows.
+  // True if its own line takes longer than the owners would need, and than usual. A line that was not measured counts
+  // as fast.
   [[nodiscard]] bool slow(std::size_t i) const {
     return measured_[i] && line_s(i) > std::max(unhurried_s_, kSlower * usual_s_) * kSlack;
   }
-  // Computes little, beside the others.
+  // True if it computes little, beside the others.
   [[nodiscard]] bool minor(std::size_t i) const {
     return rates_[i] <= kMinorRate * std::accumulate(rates_.begin(), rates_.end(), 0.0);
   }
@@ -125,7 +125,7 @@ bool Planner::is_measured(const Volunteer& volunteer) {
   return known(volunteer.samples_per_s) && (known(volunteer.link.upload) || known(volunteer.link.download));
 }
 
-// Of every two lines the faster one may be the usual: with as many slow ones as fast ones, these are slow.
+// The faster one of every two lines may be the usual: with equally many slow and fast ones, the slow ones are slow.
 void Planner::find_usual() {
   std::vector<double> times;
   for (std::size_t i = 0; i < size(); ++i) times.push_back(line_s(i));
@@ -149,7 +149,7 @@ std::vector<double> Planner::typical_rates(std::span<const Volunteer> volunteers
   return rates;
 }
 
-// Of those who are in.
+// Returns the loads of the members that are in.
 std::vector<Load> Planner::loads(const std::vector<Assignment>& assignments) const {
   std::vector<Load> loads;
   loads.reserve(size());
@@ -166,8 +166,8 @@ double Planner::ready_s(std::size_t i, const Assignment& assignment, double aver
   return assignment.late ? std::max(averaging_s, seconds_down(i) + options_.overhead_s) : averaging_s;
 }
 
-// Not overlapped: member i computes from ready_s on, so the period P solves sum rate_i (P - ready_i) = batch. Whoever
-// has a place in the plan is waited for.
+// Not overlapped: member i computes from ready_s on, so the period P solves sum rate_i (P - ready_i) = batch. A member
+// that has a place in the plan is waited for.
 double Planner::period(const std::vector<Assignment>& assignments, double averaging_s) const {
   double rate = 0;
   double idle = 0;  // samples that are not computed while averaging
@@ -244,7 +244,7 @@ std::vector<double> Planner::candidates() const {
   }
   std::sort(times.begin(), times.end());
   if (times.size() <= kCandidatesMax) return times;
-  // Of many, some at equal ratios: what lies between them differs little.
+  // If there are many, some at equal ratios are enough: those between them differ little.
   const double ratio = std::pow(times.back() / std::max(times.front(), 1e-9), 1.0 / kCandidatesMax);
   std::vector<double> some;
   for (const double time : times) {
@@ -259,8 +259,8 @@ double Planner::period_min(double averaging_s) const {
   return options_.overlapped ? std::max(computing_s, averaging_s) : computing_s + averaging_s;
 }
 
-// A plan is for most of those who are there, with somebody who can be dialled if there is one, and most of those in it
-// are not deferred (wire::check_group).
+// True if the plan is for most of the members present, with one that can be dialled if there is any, and most of those
+// in it are not deferred (wire::check_group).
 bool Planner::may_go(const std::vector<Assignment>& assignments) const {
   bool keeps_dialable = false;
   bool loses_dialable = false;
@@ -286,7 +286,7 @@ void Planner::leave_out(std::vector<Assignment>& assignments) const {
   std::stable_sort(demoted.begin(), demoted.end(), [&](std::size_t a, std::size_t b) { return need(a) > need(b); });
   double period_s = time(assignments).period_s;
   std::size_t out = 0;
-  // As many as pay, in leaps that are halved when one does not.
+  // Leaves out members while it pays, in leaps that are halved when one does not.
   for (std::size_t leap = std::bit_floor(demoted.size()); leap > 0;) {
     const std::size_t end = std::min(out + leap, demoted.size());
     const auto set_in = [&](bool in) {
@@ -403,7 +403,7 @@ RoleChoice choose_roles(std::span<const Volunteer> volunteers, const RoleOptions
     std::vector<Assignment> assignments = planner.best_like(planner.assign(seconds));
     planner.improve(assignments);
     const double candidate = planner.time(assignments).period_s;
-    // Of two that are equally good, the one with wider codecs.
+    // The one with wider codecs wins between two that are equally good.
     if (candidate > period_s * kSlack) continue;
     period_s = candidate;
     best = assignments;

@@ -1,5 +1,6 @@
-// What each member of a group does in a round, so that the swarm takes the most steps an hour: DeDLOC's objective
-// (arXiv 2106.10207, section 3.2). A round lasts as long as it takes to compute the target batch and to average.
+// Chooses the role of each member of a group in a round, so that the swarm takes the most steps an hour: DeDLOC's
+// objective (arXiv 2106.10207, section 3.2). A round lasts as long as it takes to compute the target batch and to
+// average.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +17,27 @@ namespace starling::swarm {
 struct CodecCost {
   std::string_view name;
   double bytes_per_float = sizeof(float);
-  double worth = 1;  // of a sample that travels in it, in samples of full precision
+  double worth = 1;  // value of a sample that travels in it, in samples of full precision
 };
 
-// `widest`, and what this version has below it; without error feedback nothing that loses more than int8 does.
+// Returns `widest` and the codecs below it; without error feedback none that loses more than int8 does.
 std::vector<CodecCost> narrower_codecs(std::string_view widest, bool error_feedback);
 
 struct Volunteer {
   Link link;
   double samples_per_s = 0;  // 0: not known yet
-  double reliance = 1;       // 0 … 1: how far its line has kept what it promised
+  double reliance = 1;       // 0 … 1: how far its line has done its share
 };
 
 struct RoleOptions {
   double vector_floats = 0;
   double target_batch = 0;              // samples; 0: nobody is demoted
-  std::span<const CodecCost> codecs;    // by falling size. The first is everybody's where it can be
-  double result_bytes = sizeof(float);  // of an averaged coordinate, encoded
-  double overhead_s = 0;                // of every averaging, beside what flows
+  std::span<const CodecCost> codecs;    // by falling size; the first is everybody's where possible
+  double result_bytes = sizeof(float);  // bytes of an averaged coordinate, encoded
+  double overhead_s = 0;                // overhead of every averaging, beside the transfers
   bool overlapped = false;              // members compute while they average
   bool may_leave_out = true;            // else everybody has a place
-  bool may_only_reduce = true;          // else whoever owns a part contributes, too
+  bool may_only_reduce = true;          // else every owner of a part contributes, too
 };
 
 struct Duty {
@@ -50,20 +51,21 @@ struct Duty {
 struct RoleChoice {
   std::vector<Duty> duties;
   double averaging_s = 0;  // until everybody who is not deferred holds the result
-  double unhurried_s = 0;  // what the owners need if nobody's own line holds them up: who keeps that is not demoted
-  double period_s = 0;     // of a whole round; 0 when nobody's computing speed is known
+  // time that the owners need if nobody's own line holds them up; a member that keeps it is not demoted
+  double unhurried_s = 0;
+  double period_s = 0;  // duration of a whole round; 0 when nobody's computing speed is known
 };
 
-// Everybody in `codecs.front()`, nobody late.
+// Gives everybody `codecs.front()`; nobody is late.
 RoleChoice everybody_alike(std::span<const Volunteer> volunteers, const RoleOptions& options);
 
-// The best choice found by trying, for each time T that the line of a slow member (measured, and longer than
-// unhurried_s at full width, and than usual) would just hold, the widest codecs that hold T; who cannot take the result
-// in T is deferred. In each of these, single members are changed while that helps: another codec, deferred or not,
-// reducing only (auxiliary), or left out, samples and all, as long as most stay in. Demoting must pay: below kGainMin,
-// it is everybody_alike.
+// Returns the best choice found by trying times T that the line of a slow member (measured, and longer than unhurried_s
+// at full width, and than usual) would just hold. Each T gets the widest codecs that hold it; a member that cannot take
+// the result in T is deferred. In each of these choices, single members are changed while that helps: another codec,
+// deferred or not, reducing only (auxiliary), or left out, samples and all, as long as most stay in. Demoting must pay:
+// below kGainMin, the result is everybody_alike.
 RoleChoice choose_roles(std::span<const Volunteer> volunteers, const RoleOptions& options);
 
-constexpr double kGainMin = 1.03;  // of the period
+constexpr double kGainMin = 1.03;  // gain in the period
 
 }  // namespace starling::swarm

@@ -16,16 +16,16 @@
 namespace starling::swarm {
 namespace {
 
-// Of what a line carries: the rest are headers of packets, TCP and TLS records.
+// Fraction of a line's bytes; the rest are headers of packets, TCP and TLS records.
 constexpr double kPayloadShare = 0.94;
 constexpr double kRoundTrips = 4;
-// Of a grid: see columns_expected_s in formation_choice.h.
+// Costs of a grid: see columns_expected_s in formation_choice.h.
 constexpr double kGridTraffic = 2.5;
 constexpr double kGridStages = 3;
-// Of one core that steps on vectors in memory.
+// The rate of one core that steps on vectors in memory.
 constexpr double kMemoryBytesPerS = 6e9;
 
-// Until somebody in the place of a departed host computes.
+// Returns the time until a host in the place of a departed one computes.
 double newcomer_s(const Host& host, double usual_upload, const Method& method) {
   const double line = kPayloadShare * std::min(host.link.download, wire::kDonorsMax * usual_upload);
   return method.newcomer_s + method.state_bytes / line;
@@ -41,8 +41,8 @@ std::vector<Place> places_of(std::span<const Host> hosts, const Method& method) 
   return places;
 }
 
-// How long they compute, what is left of that when it is averaged, and how much longer that takes because of those who
-// depart meanwhile.
+// Adds the computing time, the samples that are kept when they are averaged, and the time that departures meanwhile add
+// to that.
 void add_computing(std::span<const Host> hosts, const Method& method, RoundForecast& forecast) {
   const std::vector<Place> places = places_of(hosts, method);
   double samples_per_s = 0;
@@ -57,14 +57,14 @@ void add_computing(std::span<const Host> hosts, const Method& method, RoundForec
   forecast.lost = std::max(0.0, 1 - forecast.samples / (samples_per_s * forecast.compute_s));
   if (method.mixing_members > 1) forecast.mixings_alone = 1 - kept(places, forecast.compute_s);
   if (hosts.size() < 2) return;
-  // Of a stage shorter than that, only those hold up the others who depart while it lasts: before, nobody counts on
-  // them.
+  // In a stage shorter than recovery_s, only members that depart while it lasts hold up the others: nobody counted on
+  // those that departed before.
   const double stages = method.grid ? kGridStages : 1;
   const double before = std::max(0.0, 1 - forecast.averaging_s / stages / method.recovery_s);
   forecast.recovery_s = stages * recovery_delay_s(departures_per_s, method.recovery_s) * (1 - before * before);
 }
 
-// Between the two that are farthest apart.
+// The round trip between the two hosts that are farthest apart.
 double longest_round_trip(std::span<const Host> hosts) {
   std::vector<double> delays;
   for (const Host& host : hosts) delays.push_back(host.delay_s);
@@ -75,14 +75,15 @@ double longest_round_trip(std::span<const Host> hosts) {
 double wait_of(std::span<const Host> hosts, double micro_batch) {
   if (hosts.size() < 2) return 0;
   double wait = 0;
-  const double largest = std::sqrt(2 * std::log(static_cast<double>(hosts.size())));  // of so many normal deviations
+  // largest of this number of normal deviations
+  const double largest = std::sqrt(2 * std::log(static_cast<double>(hosts.size())));
   for (const Host& host : hosts) {
     wait = std::max(wait, micro_batch / host.samples_per_s * (0.5 + largest * host.jitter));
   }
   return wait;
 }
 
-// A mixing's time over the slowest of these lines, and what all mixings beside the round's computing add to its bytes.
+// Adds a meeting's time over the slowest of these lines, and the bytes of all gossip beside the round's computing.
 void add_mixings(std::span<const Host> hosts, const Method& method, double bytes_per_float, RoundForecast& forecast) {
   double line = std::numeric_limits<double>::infinity();
   double samples_per_s = 0;

@@ -15,7 +15,7 @@ constexpr int kSteps = 60;
 constexpr double kRounding = 1e-10;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Lines of equal speed were measured so far apart, the slowest and the fastest of eight.
+// Ratio of the slowest and the fastest measurement among eight lines of equal speed.
 constexpr double kAlike = 1.08;
 
 bool known(double speed) { return std::isfinite(speed) && speed > 0; }
@@ -27,7 +27,7 @@ double speed_of(const Link& link) {
   return known(link.download) ? link.download : 0;
 }
 
-// The slowest and those that are like it, then the slowest of the others, …
+// Makes equal the slowest and those that are like it, then the slowest of the others, and so on.
 void make_like_ones_equal(std::span<double*> speeds) {
   std::sort(speeds.begin(), speeds.end(), [](const double* a, const double* b) { return *a < *b; });
   while (!speeds.empty()) {
@@ -41,7 +41,7 @@ void make_like_ones_equal(std::span<double*> speeds) {
   }
 }
 
-// What a time allows each member: the linear programme for one T.
+// The shares that a time allows each member: the linear programme for one T.
 class Programme {
  public:
   Programme(std::span<const Load> loads, const Vector& vector) : loads_(loads), vector_(vector) {
@@ -71,13 +71,14 @@ class Programme {
     return entrusted(load) * std::min(fit(up, load.sent_bytes, results_sent - load.sent_bytes),
                                       fit(down, result, sent_ - load.sent_bytes - result));
   }
-  // How much more than the vector they could own; rises with the time.
+  // Returns how much more than the vector they could own; rises with the time.
   [[nodiscard]] double surplus(double seconds) const {
     double sum = kRounding - 1;
     for (const Load& load : loads_) sum += largest(load, seconds);
     return sum;
   }
-  // What a member with that share needs: its uplink as long as late ones still take results, or until they have them.
+  // Returns the time that a member with that share needs: its uplink while late ones still take results, or until they
+  // have them.
   [[nodiscard]] double seconds(const Load& load, double share) const {
     const double up = load.sent_bytes * (1 - share) + vector_.result_bytes * share * (takers_ - 1);
     const double down = (sent_ - load.sent_bytes) * share + (load.late ? 0 : vector_.result_bytes * (1 - share));
@@ -94,7 +95,7 @@ class Programme {
   }
 
  private:
-  // The part of the vector at most; those of all sum to at least 1.
+  // Returns the most that it may own of the vector; those of all sum to at least 1.
   [[nodiscard]] double entrusted(const Load& load) const { return std::min(1.0, scale_ * load.reliance); }
   [[nodiscard]] double late_count() const { return static_cast<double>(loads_.size()) - takers_; }
   [[nodiscard]] double per_float(double speed, double seconds) const { return speed * seconds / vector_.floats; }
@@ -113,14 +114,14 @@ class Programme {
   bool nobody_dialable_ = true;
 };
 
-// Two that do the same can share as they like: both directions carry one vector in any case.
+// True for two members that do equal work: they can share as they like, both directions carry one vector in any case.
 bool pair_alike(std::span<const Load> loads) {
   if (loads.size() > 2) return false;
   return std::all_of(loads.begin(), loads.end(),
                      [&](const Load& load) { return !load.late && load.sent_bytes == loads.front().sent_bytes; });
 }
 
-// The least time from `low` on whose largest shares sum to 1.
+// Returns the least time from `low` on whose largest shares sum to 1.
 double least_time(std::span<const Load> loads, const Programme& programme, double low) {
   double high = kInfinite;
   for (const Load& load : loads) {
@@ -153,7 +154,7 @@ double least_time(std::span<const Load> loads, const Programme& programme, doubl
   return high;
 }
 
-// What the lines of those need who are not late, to contribute and to take the result.
+// Returns the time that the lines of members that are not late need, to contribute and to take the result.
 double own_seconds(std::span<const Load> loads, const Vector& vector) {
   double seconds = 0;
   for (const Load& load : loads) {
@@ -229,7 +230,7 @@ std::vector<std::int64_t> split_vector(std::int64_t vector_floats, std::span<con
   const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::vector<std::int64_t> parts(shares.size(), 0);
   std::vector<double> remainders(shares.size(), 0.0);
-  std::vector<std::size_t> order;  // who may get one of the coordinates left over, largest remainder first
+  std::vector<std::size_t> order;  // members that may get one of the coordinates left over, largest remainder first
   std::int64_t left = vector_floats;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (!(shares[i] > 0)) continue;

@@ -20,7 +20,7 @@ AllReduceSteps::AllReduceSteps(StepCosts costs) : costs_(std::move(costs)) {
 
 double AllReduceSteps::step(std::span<const double> slowdown) {
   VERIFY(!slowdown.empty());
-  // All begin together, so who is slowest is last with every bucket.
+  // All begin together, so the slowest is last with every bucket.
   const double slowest = *std::max_element(slowdown.begin(), slowdown.end());
   double ready_s = now_s_ + slowest * costs_.forward_s;
   double averaged_s = now_s_;

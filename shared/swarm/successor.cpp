@@ -29,7 +29,7 @@ GroupId successor_id(const GroupId& last, const Seating& next, const Digest& sta
   return id;
 }
 
-// Most of those who have a say may not be deferred.
+// Makes deferred members full members if half or more of the voters are deferred.
 void wait_for_most(Seating& seating) {
   std::size_t voters = 0;
   std::size_t deferred = 0;
@@ -81,7 +81,7 @@ wire::GroupInfo plan_successor(const wire::GroupInfo& last, std::span<const Samp
     member.role = seating.seats[rank].role;
     shares.push_back(came[rank] ? static_cast<double>(member.part_floats) : 0);
   }
-  // When every owner is gone, those who came, and can be called, share evenly.
+  // When every owner is gone, members that came, and can be called, share evenly.
   double total = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (const bool callable : {true, false}) {
     for (std::size_t rank = 0; total <= 0 && rank < shares.size(); ++rank) {

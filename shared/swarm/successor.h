@@ -1,5 +1,5 @@
-// The next averaging when the coordinator is away: what every survivor of a round computes alike, and what a
-// coordinator that knows the last decided round can prove.
+// The next averaging when the coordinator is away: every survivor of a round computes it alike, and a coordinator that
+// knows the last decided round can prove it.
 #pragma once
 
 #include <span>

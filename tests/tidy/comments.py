@@ -11,7 +11,6 @@ PATH = "tests/tidy/comments.py"
 ROOMS_STILL_TO_CLEAN = [
     "client/daemon",
     "coordinator/api",
-    "shared/swarm",
     "tests/client/session",
     "tests/coordinator/core",
     "tests/sim",
