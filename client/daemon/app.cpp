@@ -12,7 +12,7 @@
 namespace starling::daemon {
 namespace {
 
-constexpr Duration kFirstLookMax = std::chrono::seconds(5);  // a status is answered when there is one, or then
+constexpr Duration kFirstLookMax = std::chrono::seconds(5);  // a status is answered when there is one, or after this
 constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
 constexpr std::size_t kLogReplyBytesMax = wire::kControlLineBytesMax / 4;  // JSON escapes can lengthen it
 
@@ -34,7 +34,7 @@ wire::ControlReply reply_of(Result<std::string> text) {
 
 Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
 
-// What another thread promised; a promise is dropped when the daemon ends.
+// Returns the promised value of another thread; a promise is dropped when the daemon ends.
 template <typename T>
 T kept(std::future<T> promise) {
   try {
@@ -108,13 +108,13 @@ App::~App() {
     if (run_) run_->stop();
     if (calls_) calls_->cancel();
   });
-  // Posted behind everything that still runs on these threads, in the order in which they feed one another.
+  // These tasks stand behind everything that still runs on these threads, in the order in which they feed one another.
   coordinator_.run_and_wait([] {});
   trainer_.run_and_wait([this] {
     if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
-  remote_->close();  // control still asks what it is like
+  remote_->close();  // control still asks for its view
   coordinator_.stop();
   trainer_.stop();
   control_.stop();

@@ -1,7 +1,7 @@
-// The daemon put together: its threads, its data directory, the projects it has joined, and the control socket. One
-// project at a time has its turn (client/policy/turns.h): preparing (manifest, data, model) -> running; preparation is
-// tried again until it succeeds. The others wait, with their files where they are.
-// All along the sensors look every second, and whatever the volunteer's rules say is obeyed at once.
+// The whole daemon: its threads, its data directory, the projects it has joined, and the control socket. One project at
+// a time has its turn (client/policy/turns.h): preparing (manifest, data, model) -> running; preparation is tried again
+// until it succeeds. The others wait, with their files in place. The sensors look every second, and the verdict of the
+// volunteer's rules is obeyed at once.
 //
 // The control thread owns everything below `control thread` in the members; connections' threads only post to it.
 #pragma once
@@ -42,22 +42,24 @@ struct AppOptions {
   std::string control_socket = "control.sock";  // in the data directory
   bool remote_door = true;                      // for other computers, where the owner has opened it
   RunOptions run;
-  int threads = 0;                      // of the trainer, whatever the preferences say; 0: what they say
-  policy::TurnOptions turns;            // of several projects
-  sensors::SensorOptions sensors;       // but the data directory
-  std::filesystem::path update_source;  // where to look for newer versions; a file that is not there: nowhere
-  std::filesystem::path program;        // this daemon's own: it tells whether the installation may change itself
-  // A newer version lies there complete, and a good moment has come: end soon, and start it. Control thread.
+  int threads = 0;                 // the trainer's, whatever the preferences say; 0: by the preferences
+  policy::TurnOptions turns;       // for several projects
+  sensors::SensorOptions sensors;  // except the data directory
+  // the file that names the source of newer versions; if it is missing there is none
+  std::filesystem::path update_source;
+  std::filesystem::path program;  // this daemon's own: it shows whether the installation may change itself
+  // Called when a newer version lies there complete, and a good moment has come: end soon, and start it. Control
+  // thread.
   std::function<void(const std::string& version)> hand_over;
-  std::function<void()> stop;   // ends the program, soon, when the volunteer asks for it; any thread
-  std::function<void()> alive;  // about once a second, on the control thread, for as long as that does not hang
+  std::function<void()> stop;   // ends the program soon, at the volunteer's request; any thread
+  std::function<void()> alive;  // called about once a second, on the control thread, while that does not hang
 };
 
 class App {
  public:
   // Opens the data directory and the control socket and, when a project was joined earlier, goes on with it.
   static Result<std::unique_ptr<App>> create(const AppOptions& options);
-  // Saves the model, ends the trainer and all threads. Blocks for as long as one step or save takes.
+  // Saves the model, ends the trainer and all threads. Blocks while one step or save takes place.
   ~App();
 
  private:
@@ -77,15 +79,15 @@ class App {
   // Control thread.
   storage::Membership* current();  // null: nothing is joined, or one project makes room for the next
   void open_project();             // the current one
-  void open_next();                // whose turn it is, of those that are left
+  void open_next();                // opens the project whose turn it is among those that are left
   void prepare();
   void on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run);
   // `closed` runs on the control thread once nothing of the run is open any more.
   void close_run(std::string reason, bool keep_state, std::function<void()> closed);
   void change_over(std::size_t next);
-  // To the run that the project has now, if it is another one than `run_id`.
+  // Changes to the run that the project has now, if it is another one than `run_id`.
   void follow_to_next_run(const RunId& run_id);
-  // Of the request's project, or the only one there is; an Error says why none is meant.
+  // Returns the index of the request's project, or of the only one; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
   [[nodiscard]] Status check_nothing_closes() const;
   [[nodiscard]] Result<std::string> arrange_now(const wire::ControlRequest& request);
@@ -93,16 +95,16 @@ class App {
   void count_turn();        // every second
   void end_turn_if_over();  // between two rounds
   [[nodiscard]] std::vector<policy::Claim> claims() const;
-  [[nodiscard]] std::vector<wire::ProjectView> project_views();  // marked is the one whose turn it is, or will be
-  // The volunteer agrees to the program that the project's run is.
+  [[nodiscard]] std::vector<wire::ProjectView> project_views();  // marks the one whose turn it is, or will be
+  // Records that the volunteer agrees to run the program of the project's run.
   Status allow_program(const storage::Membership& membership);
   void publish();
-  // Asks the rules and does what they say. Whenever anything that they look at has changed, and every second.
+  // Asks the rules and does what they say: whenever one of their inputs has changed, and every second.
   void obey();
   void count_traffic();
   void save_history();
   void notice_round_ends(const wire::DaemonStatus& status);
-  // At the end of a round, or where none is under way.
+  // Starts it at the end of a round, or where none is under way.
   void start_waiting_version();
   [[nodiscard]] Permission permission() const;
 
@@ -116,8 +118,8 @@ class App {
   net::Line line_;  // all traffic takes from it; the control thread sets its limits
   StatusBoard board_;
   std::atomic<bool> closing_{false};     // ends a preparation that is under way
-  std::atomic<bool> may_prepare_{true};  // so does this, until the rules allow it again
-  std::atomic<int> preparation_{0};      // the one that counts; whatever an earlier one brings comes too late
+  std::atomic<bool> may_prepare_{true};  // ends a preparation, too, until the rules allow it again
+  std::atomic<int> preparation_{0};      // number of the one that counts; the result of an earlier one comes too late
   std::atomic<bool> has_project_{false};
   std::atomic<bool> need_programs_{false};
   std::atomic<bool> need_temperature_{false};
@@ -130,23 +132,23 @@ class App {
   std::unique_ptr<ProjectRun> run_;
   std::unique_ptr<UpdateKeeper> updates_;
   bool asks_for_next_run_ = false;
-  std::optional<Refusal> refusal_;  // what was in the way when a preparation looked last
-  std::string version_required_;    // by the run, and this is older
+  std::optional<Refusal> refusal_;  // the obstacle that the last preparation found
+  std::string version_required_;    // version that the run needs; this one is older
   bool handing_over_ = false;
   std::string closing_run_;               // why the run is being closed; empty: it is not
-  std::optional<std::size_t> next_turn_;  // which project's it is once that is done
+  std::optional<std::size_t> next_turn_;  // index of the project whose turn comes once the run is closed
   struct Turn {
     TimePoint began{};
-    TimePoint looked{};        // at last
-    TimePoint trained_last{};  // or was forbidden to
+    TimePoint looked{};        // when the turn was counted last
+    TimePoint trained_last{};  // when it last trained, or was forbidden to
     TimePoint saved{};
-    bool trains = false;  // as published last
+    bool trains = false;  // the state published last
   };
   Turn turn_;
   std::map<int, TimePoint> resting_until_;  // by number of the membership
   Governor governor_;
-  std::string preparing_;     // what the preparation is doing, or why it waits
-  bool prepare_due_ = false;  // once the rules allow it
+  std::string preparing_;     // the preparation's activity, or why it waits
+  bool prepare_due_ = false;  // the preparation begins once the rules allow it
   std::int64_t rounds_ended_ = 0;
   TimePoint history_saved_{};
   net::Backoff backoff_;
@@ -158,7 +160,7 @@ class App {
   TaskLoop coordinator_;
   TaskLoop sensing_;
   std::unique_ptr<ControlServer> server_;
-  Mutex remote_mutex_;  // who opens and shuts the door takes turns
+  Mutex remote_mutex_;  // opening and shutting the door take turns
   std::unique_ptr<RemoteDoor> remote_;
 };
 

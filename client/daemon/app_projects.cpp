@@ -24,7 +24,7 @@ bool is_lasting(ErrorCode code) {
          code == ErrorCode::unauthenticated || code == ErrorCode::invalid_argument;
 }
 
-// What this computer lacks, disk above all, may be there again at any moment, and looking costs nobody else anything.
+// Resources of this computer, disk above all, may be free again at any moment, and looking costs nobody else anything.
 constexpr Duration kHereWaitMax = std::chrono::seconds(5);
 bool is_of_this_computer(ErrorCode code) { return code == ErrorCode::resource_exhausted || code == ErrorCode::io; }
 
@@ -211,7 +211,7 @@ void App::open_next() {
 void App::prepare() {
   prepare_due_ = !may_prepare_;
   if (prepare_due_) return publish();
-  // What is in the way, and what to do about it, is told until it is known to be gone.
+  // An obstacle and its remedy stay on display until they are known to be gone.
   if (!refusal_) preparing_ = "preparing the run";
   publish();
   const Threads threads{control_, trainer_, coordinator_, clock_};
@@ -252,7 +252,7 @@ void App::prepare() {
     trainer_.post([this, preparation, threads, project, files, calls, prepared = std::move(*prepared)] {
       if (closing_ || preparation != preparation_) return;
       auto run = ProjectRun::create(threads, options_.run, {project, prepared, host_.key, *files, *calls, line_});
-      // std::function wants copyable tasks, so the run travels in a shared holder.
+      // A std::function needs copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
       control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });
     });
@@ -287,8 +287,8 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   run_->start(permission(), std::move(listener));
 }
 
-// Whatever still runs on the other threads ends first, in the order in which they feed one another; then the run, and
-// what it called with, may go.
+// Work on the other threads ends first, in the order in which they feed one another; then the run, and its calls, may
+// go.
 void App::close_run(std::string reason, bool keep_state, std::function<void()> closed) {
   closing_run_ = std::move(reason);
   version_required_.clear();
@@ -329,7 +329,7 @@ void App::change_over(std::size_t next) {
   close_run("changing over to another project", true, open);
 }
 
-// What is trained here goes on until the next run's manifest was seen and is sound.
+// The present run goes on until the next run's manifest was seen and is sound.
 void App::follow_to_next_run(const RunId& run_id) {
   if (asks_for_next_run_) return;
   asks_for_next_run_ = true;

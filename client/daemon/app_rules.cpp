@@ -1,4 +1,4 @@
-// The part of the daemon that sees to it that the volunteer's rules are kept: it looks, asks and obeys.
+// The part of the daemon that makes sure that the volunteer's rules are kept: it looks, asks and obeys.
 #include <algorithm>
 #include <utility>
 
@@ -12,14 +12,14 @@ constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr double kBytesPerGigabyte = 1e9;
 constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr Duration kLookEveryWithoutProject = std::chrono::seconds(3);  // nothing has to obey
-constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a crash may lose so much of the plots
+constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a crash may lose this much of the plots
 
 bool has_round_under_way(const wire::DaemonStatus& status) {
   return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
          status.phase == "evaluating";
 }
 
-// 0: there is none.
+// Returns the lower of two limits; 0: there is none.
 double lower_limit(const std::optional<double>& max_mbit_s, double bytes_per_s) {
   const double wished = max_mbit_s.value_or(0) * kBytesPerMbit;
   return wished > 0 && bytes_per_s > 0 ? std::min(wished, bytes_per_s) : std::max(wished, bytes_per_s);
@@ -85,7 +85,7 @@ void App::obey() {
   need_temperature_ = needs.temperature;
   if (asks_more) sensing_.post([this] { look_around(); });
   if (run_) {
-    run_->obey(allowed);  // tells its changes by itself
+    run_->obey(allowed);  // it announces its changes by itself
   } else if (prepare_due_ && may_prepare_) {
     prepare();
   } else {

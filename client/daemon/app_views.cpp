@@ -1,4 +1,4 @@
-// What the daemon tells when it is asked, beside its status: from memory, or from a coordinator.
+// The daemon's answers beside its status: from memory, or from a coordinator.
 #include <utility>
 
 #include "client/daemon/app.h"

@@ -14,7 +14,7 @@
 namespace starling::daemon {
 namespace {
 
-// A piece that was lost with its connection is sent again so often.
+// Attempts to send a piece that was lost with its connection.
 constexpr int kTries = 5;
 
 std::string_view bytes_of(std::span<const float> floats) {

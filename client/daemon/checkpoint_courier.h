@@ -1,6 +1,6 @@
-// Brings copies of the run's state to the coordinator, and fetches them from there. On a thread and a connection of its
-// own, since either may take minutes and heartbeats must go on meanwhile. One thing at a time: a new one ends what is
-// under way. All methods belong to the control thread; `done` is called on the courier's.
+// Brings copies of the run's state to the coordinator, and fetches them from there. It has a thread and a connection of
+// its own, since either may take minutes and heartbeats must go on meanwhile. It does one job at a time: a new one ends
+// the one under way. All methods belong to the control thread; `done` is called on the courier's.
 #pragma once
 
 #include <atomic>
@@ -19,28 +19,28 @@ namespace starling::daemon {
 
 class CheckpointCourier {
  public:
-  // Ends what is under way, and waits for it.
+  // Ends the job under way, and waits for it.
   ~CheckpointCourier();
 
   // A connection for one job; nobody else uses it.
   using Calls = std::shared_ptr<CoordinatorCalls>;
 
-  // A coordinator that does not want it any more ends it.
+  // Ends when the coordinator does not want the copy any more.
   void send(Calls calls, std::shared_ptr<const transport::StateSnapshot> state);
 
   struct Wanted {
     wire::Artefact file;
     Digest state_digest;
-    std::filesystem::path path;  // where it is written, and an interrupted download goes on
+    std::filesystem::path path;  // where the file is written, and an interrupted download goes on
   };
   using State = std::shared_ptr<std::vector<float>>;
-  // corrupt: the file is not what state_digest names.
+  // corrupt: the file is not the state that state_digest names.
   void fetch(Calls calls, const Wanted& wanted, std::function<void(Result<State>)> done);
   [[nodiscard]] bool is_sending(const Digest& state) const;
-  // Whatever is under way ends soon, and its `done` tells so (unavailable).
+  // Ends the job under way soon; its `done` gets unavailable.
   void end();
 
-  // Moved both ways so far.
+  // Bytes moved both ways so far.
   [[nodiscard]] std::int64_t wire_bytes() const;
 
  private:
@@ -54,7 +54,7 @@ class CheckpointCourier {
   void forget_ended();
 
   std::list<std::unique_ptr<Job>> jobs_;  // the last is the newest; those before were ended
-  std::int64_t earlier_wire_bytes_ = 0;   // of jobs that are forgotten
+  std::int64_t earlier_wire_bytes_ = 0;   // bytes of jobs that are forgotten
 };
 
 }  // namespace starling::daemon

@@ -42,7 +42,7 @@ bool send_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// The next line of `buffer`, reading more as needed; empty when the connection is over or the line too long.
+// Returns the next line of `buffer`, reading more as needed; empty when the connection is over or the line too long.
 std::string read_line(int fd, std::string& buffer) {
   while (true) {
     if (const std::size_t end = buffer.find('\n'); end != std::string::npos) {
@@ -94,7 +94,7 @@ ControlServer::~ControlServer() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
-    // Who asked for the end still hears that it comes.
+    // The caller that asked for the end still hears that it comes.
     for (Connection& connection : connections_) ::shutdown(connection.fd, SHUT_RD);
   }
   ::shutdown(listener_, SHUT_RDWR);  // wakes accept()

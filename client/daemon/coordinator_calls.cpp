@@ -35,7 +35,7 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   auto reply = wire::decode_join_reply(*body);
   if (!reply.ok()) return reply.error().prefixed(where);
   clock.set_wall_time(reply->server_unix_ms);
-  // A wrong pin would lock this client out of the project's work for good: look at it now.
+  // A wrong pin would lock this client out of the project's work for good, so it is checked now.
   if (auto pinned = crypto::PublicKey::from_pem(reply->manifest_public_key); !pinned.ok()) {
     return pinned.error().prefixed(where + ": the project's manifest key");
   }
@@ -113,7 +113,7 @@ Status CoordinatorCalls::report_unusable(const wire::UnusableSamples& samples) {
 }
 
 Result<std::string> CoordinatorCalls::renew_certificate() {
-  // An expired certificate would be refused by the handshake: this one call goes without, the request is signed.
+  // The handshake would refuse an expired certificate: this one call goes without, the request is signed.
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project_.ca_pem, std::nullopt));
   auto anonymous = std::make_shared<net::HttpClient>(net::Endpoint{project_.host, project_.port}, std::move(tls),
                                                      net::HttpOptions{.line = line_});

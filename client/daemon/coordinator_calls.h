@@ -24,51 +24,51 @@
 
 namespace starling::daemon {
 
-// Who joins; wire::JoinRequest says how the three go together.
+// The applicant; wire::JoinRequest says how the three go together.
 struct Applicant {
   std::string name;
   std::string email = {};
   std::string password = {};
 };
 
-// First contact: the CA by its fingerprint, then the account and this host's certificate. The project is joined as whom
-// the coordinator says, who may have another name than the applicant's. `line` as below.
+// First contact: the CA by its fingerprint, then the account and this host's certificate. The project's display name is
+// the coordinator's, which may differ from the applicant's. `line`: see CoordinatorCalls::create.
 Result<storage::Project> join_project(const manifest::JoinLink& link, const Applicant& applicant,
                                       const storage::HostIdentity& host, CorrectedClock& clock,
                                       net::Line* line = nullptr);
 
-// Of a heartbeat: 10 s before any was answered, then several times the slowest answer, within bounds that keep one on a
-// kept connection from being judged by its speed alone, and an absent coordinator from being waited for too long.
+// Deadline of a heartbeat: 10 s before any was answered, then several times the slowest answer. Its bounds keep one on
+// a kept connection from being judged by its speed alone, and an absent coordinator from being waited for too long.
 constexpr DeadlineOptions kHeartbeatDeadline{
     .floor = std::chrono::seconds(4), .longest = std::chrono::seconds(20), .patience = 8, .unseen_work_per_s = 0.1};
 
 class CoordinatorCalls {
  public:
-  // `clock` outlives this object and is set right by the coordinator's answers; `line`, too, is what all traffic takes
-  // from, if it is given.
+  // `clock` outlives this object and is corrected by the coordinator's answers. All traffic takes from `line`, if it is
+  // given; it outlives this object, too.
   static Result<std::unique_ptr<CoordinatorCalls>> create(const storage::Project& project,
                                                           const crypto::PrivateKey& key, CorrectedClock& clock,
                                                           net::Line* line = nullptr);
 
-  // Given up after a time that is learned from how long heartbeats took before (kHeartbeatDeadline).
+  // Gives up after a time that is learned from the duration of earlier heartbeats (kHeartbeatDeadline).
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
   Status report_unusable(const wire::UnusableSamples& samples);
-  // A fresh certificate for the key; also used by this object from then on.
+  // Returns a fresh certificate for the key; this object uses it from then on, too.
   Result<std::string> renew_certificate();
-  // The run's signed manifest, not verified yet.
+  // Returns the run's signed manifest, not verified yet.
   Result<manifest::SignedManifest> run_manifest();
   // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
   Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                         std::function<bool(std::int64_t)> progress);
-  // A piece of the copy of the state that the coordinator asked this member for: what it has of it now.
-  // failed_precondition: it does not want it any more.
+  // Sends a piece of the copy of the state that the coordinator asked this member for. Returns how much the coordinator
+  // has now. failed_precondition: it does not want the copy any more.
   Result<wire::CheckpointReply> send_checkpoint(RoundIndex round, const Digest& state_digest, std::int64_t offset,
                                                 std::string_view piece);
   // Ends the call under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
   // The IP address at which the coordinator was last; empty: it was not called yet.
   [[nodiscard]] std::string coordinator_address() const { return client_->server_address(); }
-  // Moved both ways so far, TLS included. From any thread.
+  // Bytes moved both ways so far, TLS included. From any thread.
   [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
@@ -77,7 +77,7 @@ class CoordinatorCalls {
   static Result<std::shared_ptr<net::HttpClient>> make_client(const storage::Project& project,
                                                               const crypto::PrivateKey& key, net::Line* line);
   Result<std::string> renew_over(net::HttpClient& anonymous);
-  // The client of the calls that follow, which cancel() ends, also when that was called before.
+  // Sets the client of the calls that follow, which cancel() ends, also when it was called before.
   void expose(std::shared_ptr<net::HttpClient> client) EXCLUDES(mutex_);
   void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
 
@@ -85,9 +85,9 @@ class CoordinatorCalls {
   crypto::PrivateKey key_;
   CorrectedClock& clock_;
   net::Line* line_;
-  std::shared_ptr<net::HttpClient> client_;  // coordinator thread, …
-  Deadline heartbeat_deadline_;              // … this too
-  std::int64_t earlier_wire_bytes_ = 0;      // of clients before this one
+  std::shared_ptr<net::HttpClient> client_;  // coordinator thread
+  Deadline heartbeat_deadline_;              // coordinator thread
+  std::int64_t earlier_wire_bytes_ = 0;      // bytes of clients before this one
   Mutex mutex_;
   std::shared_ptr<net::HttpClient> exposed_ GUARDED_BY(mutex_);
   bool cancelled_ GUARDED_BY(mutex_) = false;

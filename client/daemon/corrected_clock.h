@@ -1,5 +1,5 @@
-// This machine's clock, put right by what the coordinator says the time is: a volunteer's clock that is an hour
-// off must not make good certificates look bad.
+// This machine's clock, corrected by the time in the coordinator's replies: a volunteer's clock that is an hour off
+// must not make good certificates look bad.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class CorrectedClock final : public Clock {
   [[nodiscard]] WallTime wall_now() const override {
     return {machine_.wall_now().unix_ms + offset_ms_.load(std::memory_order_relaxed)};
   }
-  // What a reply that has just arrived says. From any thread.
+  // Takes the time from a reply that has just arrived. From any thread.
   void set_wall_time(std::int64_t unix_ms) {
     offset_ms_.store(unix_ms - machine_.wall_now().unix_ms, std::memory_order_relaxed);
   }

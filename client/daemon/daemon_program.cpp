@@ -28,8 +28,8 @@ std::filesystem::path own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", problem);
 }
 
-// The trainer lies beside this program where both are built, and in a folder of its own, found from here, where both
-// are installed: an installation may be moved as a whole.
+// The trainer lies beside this program where both are built. Where both are installed it has a folder of its own, found
+// from here: an installation may be moved as a whole.
 std::filesystem::path default_trainer(const std::string& trainer_folder) {
   constexpr const char* kName = "starling-trainer";
   const std::filesystem::path self = own_program();
@@ -40,7 +40,7 @@ std::filesystem::path default_trainer(const std::string& trainer_folder) {
   return (self.parent_path() / trainer_folder / kName).lexically_normal();
 }
 
-// What was asked of this program, beside what the daemon itself wants to know.
+// The request to this program, with the daemon's own options.
 struct Call {
   AppOptions options;
   bool verbose = false;
@@ -49,10 +49,10 @@ struct Call {
   std::vector<std::string> arguments;
 };
 
-// As hand_over asks by a signal: a newer version lies there complete.
+// The signal by which hand_over asks: a newer version lies there complete.
 constexpr int kHandOverSignal = SIGUSR1;
 
-// Before any thread starts, so that every thread leaves these signals to sigwait.
+// Called before any thread starts, so that every thread leaves these signals to sigwait.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -62,7 +62,7 @@ sigset_t block_signals() {
   return signals;
 }
 
-// The daemon has ended. Returns only when neither the new version nor this one can be started.
+// Called when the daemon has ended. Returns only when neither the new version nor this one can be started.
 int become_next(const Call& call, const std::string& version, ServiceManager& manager) {
   manager.leave_to_successor();
   const auto alive = [&manager] {
@@ -79,9 +79,9 @@ int become_next(const Call& call, const std::string& version, ServiceManager& ma
   return kFailed;
 }
 
-// Everything opened once, as a daemon would, and closed again: the data directory, the control socket, the trainer.
+// Opens everything once, like a daemon would, and closes it again: the data directory, the control socket, the trainer.
 int check_itself(Call call) {
-  call.options.control_socket = "self-check.sock";  // nobody's wishes belong here
+  call.options.control_socket = "self-check.sock";  // nobody's requests belong here
   call.options.remote_door = false;
   const auto trainer = updates::run_child({call.options.run.trainer_program.string(), "--version"},
                                           std::chrono::minutes(1), [] { return true; });
@@ -129,7 +129,7 @@ int run(Call call) {
   const bool hands_over = received == kHandOverSignal;
   log_info("ending: {}", hands_over ? "a newer version takes over" : received == SIGINT ? "interrupted" : "asked to");
   if (!hands_over) manager.ending();
-  app->reset();  // and with it the thread that wrote next_version
+  app->reset();  // this ends the thread that wrote next_version, too
   flush_logs();
   return hands_over && !next_version.empty() ? become_next(call, next_version, manager) : kOk;
 }

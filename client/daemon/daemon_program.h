@@ -8,8 +8,8 @@
 namespace starling::daemon {
 
 struct DaemonProgram {
-  std::string trainer_folder;  // of an installation, from the program's own folder
-  std::string update_source;   // the file that says where newer versions are, from there as well
+  std::string trainer_folder;  // an installation's, relative to the program's own folder
+  std::string update_source;   // the file that names the source of newer versions, relative to that folder, too
   Outgoing outgoing = {};
 };
 

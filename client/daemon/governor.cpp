@@ -15,20 +15,20 @@ namespace {
 using policy::Reason;
 using wire::PauseKind;
 
-// A crash may lose this much of the count, and no more: what was not saved for so long, or is so large a share of the
-// cap.
+// A crash may lose this much of the count, and no more: bytes that were not saved for kTrafficSavedEvery, or that are
+// kUnsavedShare of the cap.
 constexpr Duration kTrafficSavedEvery = std::chrono::seconds(60);
 constexpr double kUnsavedShare = 0.005;
 constexpr double kUnsavedBytesMin = 64e3;
 constexpr double kNoCapGb = 10;
-constexpr double kSlowestShare = 0.001;  // of a month's cap, in a second and direction
-constexpr double kLeftShare = 0.125;     // of what is left of it, the same
+constexpr double kSlowestShare = 0.001;  // fraction of a month's cap, in a second and direction
+constexpr double kLeftShare = 0.125;     // fraction of the rest of it, in a second and direction
 constexpr double kTrickleBytesPerS = 1000;
-constexpr double kFastestBytesPerS = 125e6;  // of the lines that people have
+constexpr double kFastestBytesPerS = 125e6;  // the fastest of the lines that people have
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr double kGigabyte = 1e9;
 
-// Read anew each time: laptops travel.
+// Read at each call: laptops travel.
 std::int64_t system_offset(std::int64_t unix_s) {
   const std::time_t when = unix_s;
   std::tm local{};
@@ -103,8 +103,8 @@ double Governor::bytes_per_s_below_cap() const {
   const double left = cap - static_cast<double>(traffic_.total());
   // The round under way is over for us: without our part, the others finish it.
   if (left <= 0) return kTrickleBytesPerS;
-  // Both directions together take a quarter of what is left in a second, and get to the cap's end at last. What is on
-  // its way already when the limit falls, a third of a second's, is little of what is left then.
+  // Both directions together take a quarter of the rest in a second, and reach the end of the cap at last. Bytes on
+  // their way when the limit falls, those of a third of a second, are few beside the rest then.
   const double in_step = kLeftShare * left;
   return in_step < kFastestBytesPerS ? std::max(in_step, kSlowestShare * cap) : 0;
 }
@@ -218,7 +218,7 @@ void Governor::describe(wire::DaemonStatus& status) const {
   rules.month_models_bytes = traffic_.models;
   rules.month_coordinator_bytes = traffic_.coordinator;
   rules.month_bytes_max = static_cast<std::int64_t>(preferences_.data_max_gb_per_month.value_or(0) * kGigabyte);
-  // By the hour, so that a status does not change with the time alone.
+  // The forecast is by the hour, so that a status does not change with the time alone.
   const WallTime hour{clock_.wall_now().unix_ms / kHourMs * kHourMs};
   rules.month_bytes_forecast = policy::forecast_month_bytes(traffic_.total(), month(), hour).value_or(0);
   status.problems.insert(status.problems.end(), files_.problems().begin(), files_.problems().end());

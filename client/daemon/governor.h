@@ -1,5 +1,4 @@
-// Keeps everything the policy decides from, on disk where it must survive, and asks it: what may be done now?
-// Control thread.
+// Keeps all inputs of the policy, on disk where they must survive, and asks it what may be done now. Control thread.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +24,38 @@ struct TrafficCounters {
 
 class Governor {
  public:
-  // `threads`: of the trainer, whatever the preferences say; 0: what they say. `clock` is the volunteer's own, by which
-  // schedules are meant; it outlives this.
+  // `threads`: the trainer's, whatever the preferences say; 0: by the preferences. `clock` is the volunteer's own, by
+  // which schedules are meant; it outlives this.
   Governor(storage::PreferenceFiles files, const Clock& clock, int threads);
 
-  // The verdict of now.
+  // Returns the verdict for the present moment.
   const policy::Verdict& decide();
   [[nodiscard]] const policy::Verdict& verdict() const { return verdict_; }
-  // Whether large downloads are allowed before there is anything to train.
+  // True if large downloads are allowed before there is anything to train.
   [[nodiscard]] bool may_prepare() const;
-  // How much more models and data may take; far below 0 is possible.
+  // Bytes that models and data may still take; far below 0 is possible.
   [[nodiscard]] std::int64_t disk_bytes_left() const;
   [[nodiscard]] MemoryHere memory() const;
-  // How fast data may go in each direction, so that the month's cap is not overshot before the next look, which is due
-  // in a second; 0: as fast as it likes.
+  // The rate that each direction may have so that the month's cap is not overshot before the next look, which is due in
+  // a second; 0: no limit.
   [[nodiscard]] double bytes_per_s_below_cap() const;
   [[nodiscard]] sensors::Needs needs() const;
 
   void see(policy::Surroundings surroundings) { surroundings_ = std::move(surroundings); }
-  // Saved now and then, when it is much, and by `save_traffic`.
+  // Counts traffic. The count is saved now and then, when it is much, and by `save_traffic`.
   void count(const TrafficCounters& since_start);
   void save_traffic();
-  // A round was finished: a wish to pause after it becomes a pause.
+  // Notes that a round was finished: a request to pause after it becomes a pause.
   void on_round_finished();
 
-  // Commands of shared/wire/control.h. What was said to people, or why not; a wish counts even if it cannot be saved.
+  // Commands of shared/wire/control.h. Each returns the text for people, or the error; a request counts even if it
+  // cannot be saved.
   Result<std::string> pause(const wire::ControlRequest& request);
   Result<std::string> resume(const wire::ControlRequest& request);
   Result<wire::Preferences> change_preferences(const wire::ControlRequest& request);
   [[nodiscard]] const wire::Preferences& preferences() const { return preferences_; }
 
-  // Fills in the rules' part, and, where it is they that keep from training, the reason.
+  // Fills in the rules' part, and the reason if the rules stop training.
   void describe(wire::DaemonStatus& status) const;
 
  private:
@@ -76,7 +76,7 @@ class Governor {
   std::int64_t traffic_saved_total_ = 0;
 };
 
-// What a volunteer who does not train may want to know next: "still not training: …".
+// Returns the next obstacle for a volunteer who does not train: "still not training: …".
 std::string describe_obstacle(const policy::Verdict& verdict);
 
 }  // namespace starling::daemon

@@ -1,4 +1,4 @@
-// Whether a volunteer's limits leave a run enough of the line.
+// Tells whether a volunteer's limits leave a run enough of the line.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@ namespace starling::daemon {
 
 struct ExchangeNeeds {
   double vector_floats = 0;
-  std::string codec;               // of results
-  std::string contribution_codec;  // empty: as codec
+  std::string codec;               // codec of results
+  std::string contribution_codec;  // empty: like codec
   bool error_feedback = false;
-  double batch_s = 0;  // until all members together have computed a batch; 0: not known
+  double batch_s = 0;  // time until all members together have computed a batch; 0: not known
   int swarm_size = 0;
 };
 
-// A sentence for the volunteer when sending and receiving what one round needs, as narrow as plans make it, takes
+// Returns a sentence for the volunteer if sending and receiving a round's bytes, as narrow as plans make them, takes
 // longer than the swarm computes for it: then such a member is left out of most rounds. Bytes/s; 0: no limit.
 std::string limit_warning(const ExchangeNeeds& needs, double upload_bytes_per_s, double download_bytes_per_s);
 

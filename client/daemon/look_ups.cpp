@@ -23,7 +23,7 @@ Result<std::string> get(net::HttpClient& client, const std::string& path) {
   return net::body_of(std::move(response));
 }
 
-// For a query: everything but letters and digits as %XX.
+// Escapes text for a query: everything but letters and digits as %XX.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// The manifest's signature is not looked at: its key comes with joining. The connection is the project's own.
+// The manifest's signature is not checked: its key comes with joining. The connection is the project's own.
 void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& preview) {
   const auto floats = static_cast<std::int64_t>(wire::parameter_count(manifest.model));
   preview.has_run = true;
@@ -42,11 +42,11 @@ void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& previ
   preview.data_bytes = wire::data_bytes_held(manifest.data);
   preview.disk_bytes = preview.data_bytes + static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) *
                                                                       wire::state_size(manifest));
-  // Everybody sends the vector but the own part, and as much again of the averages of that part.
+  // A member sends the vector without its own part, and equally many bytes of the averages of that part.
   preview.bytes_per_round = 2 * static_cast<std::int64_t>(sizeof(float)) * floats;
 }
 
-// {"state","swarm_size","volunteers","validation":{"bits_per_byte"}} of the coordinator's /v1/status.
+// Reads {"state","swarm_size","volunteers","validation":{"bits_per_byte"}} of the coordinator's /v1/status.
 Status read_run_status(std::string_view json, wire::ProjectPreview& preview) {
   constexpr std::int64_t kCountMax = wire::kMessageCountMax;
   STARLING_ASSIGN(const wire::JsonDocument document, wire::JsonDocument::parse(json, wire::kReplyBytesMax));

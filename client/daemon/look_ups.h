@@ -1,5 +1,5 @@
-// Questions of the volunteer to a coordinator that have nothing to do with training: what a join link leads to, and who
-// has contributed how much. Each is a few requests, anonymous but those about the volunteer's team.
+// The volunteer's questions to a coordinator that have nothing to do with training: the target of a join link, and the
+// leaderboard. Each takes a few requests, anonymous except those about the volunteer's team.
 #pragma once
 
 #include <atomic>
@@ -21,21 +21,21 @@ namespace starling::daemon {
 // May be asked from several threads at once; the answers block.
 class LookUps {
  public:
-  // `line`, which all traffic takes from, outlives this object.
+  // All traffic takes from `line`, which outlives this object.
   explicit LookUps(net::Line& line) : line_(line) {}
   Result<wire::ProjectPreview> preview(const std::string& link);
-  // A page of it, with the volunteer's own row.
+  // Returns a page of the leaderboard, with the volunteer's own row.
   Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::ControlRequest& request);
-  // The volunteer's team, after founding, joining or leaving one if that is asked for.
+  // Returns the volunteer's team, after founding, joining or leaving one if that is asked for.
   Result<wire::TeamReply> team(const storage::Project& project, const crypto::PrivateKey& key,
                                const wire::ControlRequest& request);
-  // Ends what is under way and refuses what follows.
+  // Ends look-ups under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
-  // Moved both ways so far, TLS included.
+  // Bytes moved both ways so far, TLS included.
   [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
-  class Call;  // one client, for as long as it is used
+  class Call;  // one client, for the duration of its use
 
   net::Line& line_;
   std::atomic<std::int64_t> wire_bytes_{0};

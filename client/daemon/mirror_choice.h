@@ -1,5 +1,5 @@
-// Which of a run's mirrors to ask. One that fails is left alone for a while, and longer each time it fails again; none
-// is given up for good. Pure.
+// Chooses one of a run's mirrors. A mirror that fails is left alone for a while, and longer each time it fails again;
+// none is given up for good. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace starling::daemon {
 class MirrorChoice {
  public:
   enum class Failure { unreachable, wrong_bytes };
-  // `mirrors`: how many, at least 1. The seed spreads volunteers over them.
+  // `mirrors`: their number, at least 1. The seed spreads volunteers over them.
   MirrorChoice(std::size_t mirrors, std::uint64_t seed);
 
-  // The one to ask now: always the same while it works. None while all are left alone.
+  // Returns the mirror to ask now: always one and the same while it works. None while all are left alone.
   [[nodiscard]] std::optional<std::size_t> choose(TimePoint now) const;
-  // When choose() has an answer: `now`, or later.
+  // Returns when choose() has an answer: `now`, or later.
   [[nodiscard]] TimePoint next_try(TimePoint now) const;
   void on_success(std::size_t mirror);
-  // For how long it is left alone: two seconds at first for one that is away, half a minute for one that serves wrong
-  // bytes.
+  // Returns how long the mirror is left alone: two seconds at first for one that is away, half a minute for one that
+  // serves wrong bytes.
   Duration on_failure(TimePoint now, std::size_t mirror, Failure failure);
 
  private:

@@ -1,5 +1,5 @@
-// What a run is about to say to others. The product says it as it is. A test's own daemon may change it first, to find
-// out what a volunteer that lies can do.
+// Hooks for messages that a run is about to send. The product sends them unchanged. A test's own daemon may change them
+// first, to find out what a volunteer that lies can do.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace starling::daemon {
 
-// Each is called on the thread that speaks, right before; empty: nothing is changed.
+// Each is called on the sending thread, right before; empty: nothing is changed.
 struct Outgoing {
   std::function<void(wire::Heartbeat&)> heartbeat;               // to the coordinator
   std::function<void(transport::AverageRequest&)> contribution;  // to the group of a round

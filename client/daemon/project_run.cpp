@@ -12,7 +12,7 @@
 namespace starling::daemon {
 namespace {
 
-// Whether any of it must be given back.
+// True if any of it must be given back.
 bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerShare& before) {
   const auto memory = [](const trainer_link::TrainerShare& share) {
     return share.memory_bytes == 0 ? UINT64_MAX : share.memory_bytes;
@@ -40,7 +40,7 @@ Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, 
   return parts.tokenizer->text_of(words, prompt_words);
 }
 
-// Of any other model the trainer says why it writes no text.
+// For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
   return manifest.model.architecture == "gpt" && manifest.data.kind == "tokens";
 }
@@ -103,7 +103,7 @@ void ProjectRun::stop() {
 }
 
 void ProjectRun::finish_on_trainer(bool keep_state) {
-  parts_->stepper.reset();  // after the step that it is at
+  parts_->stepper.reset();  // after the step under way
   if (keep_state) save_last_state();
   parts_->trainer.reset();
   parts_->shards.reset();

@@ -1,10 +1,10 @@
-// A session with its hands: the trainer process, the links to other volunteers, the coordinator and the disk. It does
-// what the session decides and brings the ends back as events.
+// A session with its means: the trainer process, the links to other volunteers, the coordinator and the disk. It
+// carries out the session's decisions and brings the ends back as events.
 //
 // Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread
-// (steps of a run that delays them: on one of their own), coordinator calls on the coordinator thread, averaging and
-// state transfer on the network's own. Each posts its end back to control; nothing else is shared but what the members'
-// comments name.
+// (delayed steps: on one of their own), coordinator calls on the coordinator thread, averaging and state transfer on
+// the network's own. Each posts its end back to control; nothing else is shared except where the members' comments say
+// so.
 #pragma once
 
 #include <atomic>
@@ -51,46 +51,46 @@ struct RunOptions {
   Outgoing outgoing = {};
 };
 
-// What the volunteer's rules allow a run just now.
+// The volunteer's present permission for a run.
 struct Permission {
   bool train = true;
-  std::string reason;                // why not
-  bool coordinator = true;           // whether it may be called
-  bool port_mapping = true;          // whether the router may be asked to open a port
+  std::string reason;                // why training is not allowed
+  bool coordinator = true;           // the coordinator may be called
+  bool port_mapping = true;          // the router may be asked to open a port
   bool spares_data = false;          // the coordinator hears no more than it must: the month is used up
-  double relay_bytes_per_s = 0;      // may be passed on between others
+  double relay_bytes_per_s = 0;      // rate that may be relayed between others
   std::int64_t disk_bytes_left = 0;  // by the limits, as it was measured last; negative: less than is taken
-  double upload_bytes_per_s = 0;     // everything together; 0: no limit
-  double download_bytes_per_s = 0;   // the same
+  double upload_bytes_per_s = 0;     // for all traffic together; 0: no limit
+  double download_bytes_per_s = 0;   // for all traffic together; 0: no limit
   trainer_link::TrainerShare share;
 };
 
-// What joining and preparing a run brought. `files` and `calls` outlive the run.
+// The results of joining and preparing a run. `files` and `calls` outlive the run.
 struct RunInputs {
   const storage::Project& project;
   const PreparedRun& prepared;
   const crypto::PrivateKey& key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
-  net::Line& line;  // outlives the run as well
+  net::Line& line;  // outlives the run, too
 };
 
-struct RunParts;  // what create() opens
+struct RunParts;  // the parts that create() opens
 
 class ProjectRun final : private session::Session::Mediator {
  public:
   // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
   static Result<std::unique_ptr<ProjectRun>> create(const Threads& threads, const RunOptions& options,
                                                     const RunInputs& inputs);
-  // After stop() has run, if it was started.
+  // Comes after stop() has run, if the run was started.
   ~ProjectRun() override;
 
-  // What it tells, on the control thread.
+  // Callbacks, on the control thread.
   struct Listener {
     std::function<void()> changed;                       // after every event
-    std::function<void(wire::HistoryPoint)> round_done;  // every finished round: all but its time
+    std::function<void(wire::HistoryPoint)> round_done;  // every finished round: everything except its time
     std::function<void(const RunId& run_id)>
-        not_served;  // the coordinator says, each time anew, that it has not this run
+        not_served;  // called each time the coordinator says that it does not have this run
   };
   void start(const Permission& permission, Listener listener);
   // No event is processed from now on. Then, on the trainer thread: finish_on_trainer().
@@ -98,19 +98,19 @@ class ProjectRun final : private session::Session::Mediator {
   // Ends the trainer; before that, saves the state if it is to be kept. Trainer thread, after stop().
   void finish_on_trainer(bool keep_state);
 
-  // At once: what is no longer allowed is ended in the middle. To be called again and again, changed or not: a trainer
-  // that slipped through while it was starting is ended by the next call.
+  // Obeys at once: work that is no longer allowed is ended in the middle. Call it again and again, changed or not: a
+  // trainer that slipped through while it was starting is ended by the next call.
   void obey(const Permission& permission);
-  // A sentence for the volunteer when the permission's limits leave too little of the line; usually empty.
+  // Returns a sentence for the volunteer when the permission's limits leave too little of the line; usually empty.
   [[nodiscard]] std::string limit_warning(const Permission& permission) const;
-  // Continues a text by so many words, bytes or tokens, on the trainer thread; `done` runs there.
+  // Continues a text by `count` tokens (or bytes), on the trainer thread; `done` runs there.
   void sample_text(const std::string& prompt, int count, double temperature,
                    std::function<void(Result<std::string>)> done);
 
   void count_traffic(TrafficCounters& counters) const;
-  // Fills in what the run knows.
+  // Fills in the fields that the run knows.
   void describe(wire::DaemonStatus& status) const;
-  // Whom the last averaging was with, and what they brought to the last finished round.
+  // Returns the members of the last averaging, with their samples of the last finished round.
   [[nodiscard]] wire::PeersView peers() const;
 
  private:
@@ -120,24 +120,24 @@ class ProjectRun final : private session::Session::Mediator {
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void report_unusable(const wire::UnusableSamples& samples) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
-  // The same by low-rank products (project_run_low_rank.cpp).
+  // Averages by low-rank products, like start_averaging otherwise (project_run_low_rank.cpp).
   struct Leg;  // one of the two averagings
   void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake);
   void begin_leg(const Leg& leg);
   void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
-  // The network does not take a plan that the session took.
+  // The network refused a plan that the session had accepted.
   void averaging_refused(const Status& why, std::size_t members);
-  // Where volunteers mix between rounds (project_run_mixing.cpp): what follows a bucket's step on the trainer thread,
-  // and the meetings that come of it.
+  // Gossip between rounds (project_run_mixing.cpp): the work after a bucket's step on the trainer thread, and the
+  // meetings that follow.
   void mix_bucket(const wire::Bucket& bucket);
   void meet(const wire::Bucket& bucket, const std::optional<swarm::MixingGroup>& mixing);
   void begin_mixings(const wire::RoundReport& report);
   void end_mixings();
-  // How far local steps on so many samples, whose sum this is, have led from where the average of all is; relative, and
-  // of what the round averages.
+  // Consensus distance: how far local steps on `samples`, with this sum, have led from where the average of all is;
+  // relative, and for the part that the round averages.
   [[nodiscard]] double spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
   void start_step(RoundIndex round) override;
-  void keep_previous_state();  // of the thread that steps
+  void keep_previous_state();  // on the thread that steps
   void forget_previous_state() override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
@@ -154,18 +154,18 @@ class ProjectRun final : private session::Session::Mediator {
   void deliver(std::function<void(TimePoint now)> event);
   void after_event();
   void rest_trainer_if_paused();
-  // Where steps are taken, and the state they leave is saved.
+  // The loop on which steps are taken, and the state after them is saved.
   [[nodiscard]] TaskLoop& step_loop();
   void save_last_state();
   void stop_fetch();
-  // On the trainer thread: a batch with the share of the moment, begun again if that changes meanwhile.
+  // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> gradient);
-  // Of this computer in a round (shared/swarm/plausible.h).
+  // Limit for this computer in a round (shared/swarm/plausible.h).
   [[nodiscard]] SampleCount samples_max() const;
   [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
   void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
   void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
-  // What a heartbeat says about calling this computer, and what its reply asks for (project_run_reach.cpp).
+  // The heartbeat's fields about calling this computer, and the requests of its reply (project_run_reach.cpp).
   void tell_reach(wire::Heartbeat& heartbeat) const;
   void follow_reach(const wire::HeartbeatReply& reply);
   void keep_port_open();
@@ -176,7 +176,7 @@ class ProjectRun final : private session::Session::Mediator {
   void renew_certificate();
   void renew_refused_certificate(TimePoint now);
   void note_line();
-  // Whether the disk took something. A full disk is told once, and once when it is over.
+  // Notes whether the disk took something. A full disk is reported once, and once when it is over.
   void note_saving(const char* what, const Status& saved, std::string& problem);
 
   Threads threads_;
@@ -197,19 +197,19 @@ class ProjectRun final : private session::Session::Mediator {
   TimePoint renew_not_before_{};  // after the certificate was refused
   std::string journal_problem_;   // why the last round is not on disk; empty when it is
   std::string checkpoint_problem_;
-  std::string notice_;  // of the coordinator's last answer
+  std::string notice_;  // the coordinator's last one
   double relay_bytes_per_s_ = 0;
   std::pair<double, double> traffic_limits_;  // up and down, bytes/s; 0: none
   bool port_mapping_ = false;
   wire::Reachability reachability_ = wire::Reachability::unknown;
-  bool reach_known_ = false;  // the coordinator has told
+  bool reach_known_ = false;  // the coordinator has reported it
   std::string address_;
   RoundIndex forgotten_below_ = 0;
   double spread_ = 0;                      // DaemonStatus
-  std::size_t gradient_in_use_ = 0;        // which of the two is the present round's
-  SampleCount own_samples_ = 0;            // that it had when its averaging began
-  std::int64_t averagings_ = 0;            // that have begun
-  std::int64_t averagings_told_ = 0;       // the same, as far as the trainer was told: what it computes now is later
+  std::size_t gradient_in_use_ = 0;        // index of the present round's
+  SampleCount own_samples_ = 0;            // its samples when its averaging began
+  std::int64_t averagings_ = 0;            // number of those that have begun
+  std::int64_t averagings_told_ = 0;       // number that the trainer has heard of: its batches from now on are later
   bool averaging_holds_gradient_ = false;  // the network still reads that one: no step has followed
 };
 

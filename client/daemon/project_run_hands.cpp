@@ -1,4 +1,4 @@
-// The run as the session's hands: what it asks for is started on the thread whose work it is, and its end delivered.
+// The run as the session's mediator: a request starts on the thread whose work it is, and its end is delivered.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 using averaging::AveragingOutcome;
 
 constexpr std::int64_t kSparingHeartbeatMs = 10 * 60 * 1000;  // some 13 MB in a month
-constexpr Duration kRenewRetry = std::chrono::minutes(1);     // whoever is not a member any more is refused each time
+// a caller that is not a member any more is refused each time
+constexpr Duration kRenewRetry = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -64,7 +65,8 @@ void ProjectRun::note_line() {
   parts_->session->set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip));
 }
 
-// It runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that asks for it.
+// The certificate runs out while this computer sleeps or the coordinator is away: then no heartbeat comes back that
+// asks for a new one.
 void ProjectRun::renew_refused_certificate(TimePoint now) {
   if (now < renew_not_before_) return;
   renew_not_before_ = now + kRenewRetry;
@@ -169,7 +171,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   if (!parts_->feedback.empty()) {
     feedback = &parts_->feedback[static_cast<std::size_t>(group.round) % parts_->feedback.size()];
   }
-  // The round before may still read what changes now.
+  // The round before may still read memory that changes now.
   if (feedback != nullptr || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
   request.input = parts_->gradients[gradient_in_use_];
   if (parts_->fragments && stake.weight > 0) request.input = parts_->fragments->cut(group.round, stake.weight);
@@ -231,7 +233,7 @@ void ProjectRun::start_evaluation() {
 
 void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
   end_mixings();
-  // Into memory of its own: a download that fails must leave the replica as it is.
+  // The download has memory of its own: a failed one must leave the replica unchanged.
   auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
   transport::StateFetch fetch;
   fetch.donors.assign(donors.begin(), donors.end());
@@ -283,7 +285,7 @@ void ProjectRun::make_initial_state(const Digest& digest) {
   fetch_->ended = true;  // seconds at most: no pause interrupts it
   threads_.trainer.post([this, digest] {
     if (stopped_) return;
-    auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());  // as in fetch_state
+    auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());  // like in fetch_state
     Status made = parts_->trainer->make_initial_state(*state);
     if (made.ok()) made = state::check_initial_state(parts_->manifest, state::state_digest(*state));
     if (!made.ok()) return state_fetched(0, digest, made);
@@ -291,7 +293,7 @@ void ProjectRun::make_initial_state(const Digest& digest) {
   });
 }
 
-// Without it the step is taken all the same: should it not count, the state is downloaded.
+// The step is taken even if this fails: should it not count, the state is downloaded.
 void ProjectRun::keep_previous_state() {
   const Status kept = parts_->previous.keep(parts_->trainer->state(), parts_->snapshots->held().digest);
   if (!kept.ok()) log_warning("{}", kept.error().message);
@@ -341,7 +343,7 @@ void ProjectRun::stop_fetch() {
 
 void ProjectRun::state_fetched(RoundIndex round, const Digest& digest, const Status& status) {
   deliver([this, round, digest, status](TimePoint now) {
-    note_line();  // as the download has shown them, for the plan of the first round
+    note_line();  // the download's figures, for the plan of the first round
     parts_->session->on_state_fetched(now, round, digest, status);
   });
 }
@@ -360,7 +362,7 @@ void ProjectRun::install_state(RoundIndex round, const Digest& digest, std::shar
 }
 
 void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
-  // On failure the report is still told to the coordinator; only a crash before that would lose it.
+  // On failure the coordinator still gets the report; only a crash before that would lose it.
   note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
   note_round(report);
   begin_mixings(report);

@@ -1,5 +1,5 @@
-// One averaging of the session's as two of the network's, by low-rank products (client/averaging/power_sgd.h), which
-// are computed before, between and after them on the trainer thread.
+// Carries out one averaging of the session's as two of the network's, by low-rank products
+// (client/averaging/power_sgd.h), which are computed before, between and after them on the trainer thread.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using averaging::AveragingOutcome;
 
 namespace {
 
-// The products go on changing while the network still reads what was sent.
+// Copies the products, which change while the network still reads them.
 void send(std::span<const float> values, std::vector<float>& sent) {
   std::copy(values.begin(), values.end(), sent.begin());
 }
@@ -24,7 +24,7 @@ void send(std::span<const float> values, std::vector<float>& sent) {
 
 struct ProjectRun::Leg {
   std::size_t index = 0;
-  wire::GroupInfo group;  // as planned, for both
+  wire::GroupInfo group;  // the planned one, for both
   averaging::Rank self = 0;
   averaging::Stake stake;
   std::span<const float> gradient;  // empty when there is none
@@ -37,7 +37,7 @@ void ProjectRun::start_low_rank(const wire::GroupInfo& group, averaging::Rank se
                                   group.vector_floats, parts_->manifest.low_rank, floats)};
     return averaging_refused(wrong, group.members.size());
   }
-  parts_->network->abandon();  // the round before may still read what changes now
+  parts_->network->abandon();  // the round before may still read memory that changes now
   Leg leg{0, group, self, stake, {}};
   if (stake.weight > 0) leg.gradient = parts_->gradients[gradient_in_use_];
   threads_.trainer.post([this, leg] {

@@ -1,5 +1,5 @@
-// The run's mixings between rounds: session::Mixing decides for each bucket on the control thread, own parameters are
-// moved on the trainer thread when they have stepped, and the network averages what was sent of them.
+// The run's gossip between rounds: session::Mixing decides for each bucket on the control thread, own parameters are
+// moved on the trainer thread when they have stepped, and the network averages the vector that was sent.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace starling::daemon {
 namespace {
 
-// Whoever is alive is not left out of what it has begun, or it would have what its partners have not. And a bucket may
-// have to wait for the line as long as those before it take.
+// A live member is not left out of a meeting that it has begun; otherwise its partners would have a value that it
+// lacks. And a bucket may have to wait for the line while those before it use it.
 constexpr Duration kMixingStall = std::chrono::hours(1);
 
 }  // namespace

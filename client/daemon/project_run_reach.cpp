@@ -1,4 +1,4 @@
-// Whether others can call this computer, and what it does for others that nobody can call.
+// The reachability of this computer for others, and its relaying for members that nobody can call.
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
@@ -35,8 +35,8 @@ void ProjectRun::follow_reach(const wire::HeartbeatReply& reply) {
       {relays ? reply.relay_for : std::vector<PeerId>(), reply.round, reply.relay_bytes, relay_bytes_per_s_});
 }
 
-// A router is asked only where others cannot dial this computer as it is, and from then on until the run ends, or it
-// must not be any more. Nothing here waits for it.
+// Asks the router to open a port only where others cannot dial this computer without. The port stays open until the run
+// ends, or is no longer allowed. Nothing here waits for the router.
 void ProjectRun::keep_port_open() {
   if (stopped_) return;  // the mapper is closed on another thread
   const int port = parts_->network->port();

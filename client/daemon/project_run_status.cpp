@@ -1,4 +1,4 @@
-// The run as the volunteer sees it.
+// The run in the volunteer's status.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ namespace starling::daemon {
 void ProjectRun::count_traffic(TrafficCounters& counters) const {
   if (!parts_->network) return;
   const transport::NetworkStats stats = parts_->network->stats();
-  // What is passed on comes in and goes out again.
+  // Relayed bytes come in and go out again.
   const double relayed = 2 * net::kOnTheLine * static_cast<double>(stats.relay.serving.bytes_total);
   counters.averaging = stats.round_wire_bytes + static_cast<std::int64_t>(relayed);
   counters.models = stats.state_wire_bytes + courier_->wire_bytes();
@@ -21,7 +21,7 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
 }
 
 void ProjectRun::note_peers(const wire::GroupInfo& group, averaging::Rank self) {
-  std::map<PeerId, SampleCount> brought;  // to the round before
+  std::map<PeerId, SampleCount> brought;  // samples in the round before
   for (const wire::PeerView& peer : peers_.peers) brought[peer.peer] = peer.samples;
   peers_ = {group.round, static_cast<std::int64_t>(group.members.size()), {}};
   // The first members of a large group, and this one.

@@ -10,7 +10,7 @@ namespace starling::daemon {
 
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory) {
   constexpr double kGigabyte = 1e9;
-  constexpr double kPercentMax = 95;  // that the preferences can leave
+  constexpr double kPercentMax = 95;  // the most that the preferences can leave
   if (memory.installed <= 0 || memory.allowed <= 0) return std::nullopt;
   const double needed = wire::memory_needs(manifest).total();
   if (needed <= static_cast<double>(memory.allowed)) return std::nullopt;

@@ -1,4 +1,4 @@
-// Why a run is not trained on this computer until its owner changes something.
+// Reasons why a run is not trained on this computer until its owner changes something.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace starling::daemon {
 struct Refusal {
   std::string reason;
   std::string ends_when;  // behind "until"
-  std::string action;     // what the owner can do
-  std::string command;    // the same, behind `starling`; may be empty
+  std::string action;     // the owner's remedy
+  std::string command;    // the remedy as a command, behind `starling`; may be empty
 };
 
 // Bytes; 0: not known, and nothing is refused for it.
@@ -22,11 +22,11 @@ struct MemoryHere {
   std::int64_t allowed = 0;  // the most that the preferences ever leave to training
 };
 
-// None where the memory suffices for micro-batches of one sample.
+// Returns none where the memory suffices for micro-batches of one sample.
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory);
 
-// None for a run whose manifest alone says what is computed, and for a program that was `allowed`. The command names
-// the project by its address: a name may be anything, and people copy the command into a shell.
+// Returns none for a run whose manifest alone says what is computed, and for a program that was `allowed`. The command
+// names the project by its address: a name may be anything, and people copy the command into a shell.
 std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& address, bool allowed);
 
 }  // namespace starling::daemon

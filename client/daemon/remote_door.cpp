@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kGreetingBytesMax = 1024;
 constexpr int kAcceptRetryMs = 100;
-constexpr std::chrono::hours kLifetime{24 * 365 * 20};  // of a certificate that is pinned, and replaced with the token
+constexpr std::chrono::hours kLifetime{24 * 365 * 20};  // for a certificate that is pinned, and replaced with the token
 
 Result<UniqueFd> listen_on(const std::string& address, int& port) {
   const std::string what = fmt::format("listen on '{}' port {}", address, port);
@@ -48,7 +48,8 @@ Result<UniqueFd> listen_on(const std::string& address, int& port) {
   return socket;
 }
 
-// A certificate that only this daemon has, of an authority that signs nothing else: its key goes out of scope here.
+// Makes a certificate that only this daemon has, of an authority that signs nothing else: its key goes out of scope
+// here.
 Status make_certificate(storage::RemoteAccess& access, WallTime now) {
   STARLING_ASSIGN(const auto authority, crypto::CertificateAuthority::create("Starling daemon", now));
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
@@ -118,7 +119,7 @@ Result<wire::RemoteView> RemoteDoor::enable(const std::string& address, int port
   std::unique_ptr<Door> before;
   {
     const MutexLock lock(mutex_);
-    // The same port is free once the door before is shut; should this one fail, that one opens again.
+    // The port is free again once the door before is shut; should this one fail, that one opens again.
     before = shut();
   }
   const auto old = before == nullptr ? std::optional<storage::RemoteAccess>() : before->access;
@@ -304,7 +305,7 @@ void RemoteDoor::serve(const crypto::TlsContext& tls, const Digest& token_hash, 
     } else {
       reply = handler_(*request);
     }
-    if (caller.cancel.is_set()) return;  // the door was shut meanwhile, and this is not for those outside
+    if (caller.cancel.is_set()) return;  // the door was shut meanwhile, and strangers do not get this
     const TimePoint deadline = net::monotonic_now() + times_.line_max;
     if (!(*stream)->write_all(wire::encode_line(reply), deadline).ok()) return;
   }

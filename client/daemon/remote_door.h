@@ -1,7 +1,7 @@
 // The control API for the owner's other computers: the lines of shared/wire/control.h over TLS 1.3, after the first of
 // them has shown the token. Closed until the owner opens it, and open again whenever the daemon starts, until the owner
-// closes it. Strangers cost little: they have kGreetingMax to say the right thing in few bytes, the newest of them push
-// out the oldest, and a wrong token is answered late.
+// closes it. Strangers cost little: they have kGreetingMax to show the token in few bytes, the newest of them push out
+// the oldest, and a wrong token is answered late.
 #pragma once
 
 #include <filesystem>
@@ -22,8 +22,8 @@
 
 namespace starling::daemon {
 
-constexpr std::size_t kRemoteCallersMax = 16;   // with the right token
-constexpr std::size_t kRemoteStrangersMax = 8;  // who have not shown it yet
+constexpr std::size_t kRemoteCallersMax = 16;   // callers with the right token
+constexpr std::size_t kRemoteStrangersMax = 8;  // callers that have not shown it yet
 
 struct RemoteTimes {
   Duration greeting_max = std::chrono::seconds(10);      // handshake and token together
@@ -41,14 +41,14 @@ class RemoteDoor {
   RemoteDoor(std::filesystem::path data_dir, const Clock& clock, Handler handler, RemoteTimes times = {});
   ~RemoteDoor();
 
-  // As the owner left it when the daemon ran last; what is in the way is told by view().
+  // Opens the door again if the owner left it open when the daemon ran last; view() reports obstacles.
   void reopen() EXCLUDES(mutex_);
-  // On an IP address of this computer; port 0: any free one. With a new token, which only this answer tells, and a new
-  // certificate; those who called with the old ones are cut off. On an error all stays as it was.
+  // Opens the door on an IP address of this computer; port 0: any free one. It gets a new token, which only this answer
+  // contains, and a new certificate; callers with the old ones are cut off. On an error nothing changes.
   Result<wire::RemoteView> enable(const std::string& address, int port) EXCLUDES(mutex_);
   Status disable() EXCLUDES(mutex_);
-  // The daemon ends, and the owner's wish stays. Waits for the callers' threads: handlers that block must be released
-  // first. Nothing but view() may be called after it.
+  // Shuts the door at the daemon's end; the owner's setting stays. Waits for the callers' threads: handlers that block
+  // must be released first. Nothing but view() may be called after it.
   void close() EXCLUDES(mutex_);
   [[nodiscard]] wire::RemoteView view() const EXCLUDES(mutex_);
 
@@ -59,11 +59,11 @@ class RemoteDoor {
     bool finished = false;
     bool welcome = false;  // has shown the token
   };
-  // An open door: what callers are judged by, and the thread that takes them in.
+  // An open door: the secrets that callers are judged by, and the thread that takes them in.
   struct Door {
     storage::RemoteAccess access;
     crypto::TlsContext tls;
-    std::string fingerprint;  // of the authority, hex
+    std::string fingerprint;  // the authority's, hex
     UniqueFd listener;
     net::CancelEvent closing = {};
     std::thread thread = {};
@@ -77,7 +77,7 @@ class RemoteDoor {
   void accept_callers(const Door& door);
   void admit(const Door& door, UniqueFd socket) EXCLUDES(mutex_);
   void serve(const crypto::TlsContext& tls, const Digest& token_hash, UniqueFd socket, Caller& caller);
-  // Whether the caller has shown the token, and there is room.
+  // Returns whether the caller has shown the token, and there is room.
   bool greet(net::TlsStream& stream, const wire::ControlRequest& greeting, const Digest& token_hash, Caller& caller);
   Result<std::string> read_line(net::TlsStream& stream, std::string& buffer, std::size_t bytes_max, TimePoint deadline);
   Status welcome(Caller& caller) EXCLUDES(mutex_);
@@ -90,7 +90,7 @@ class RemoteDoor {
   const RemoteTimes times_;
   mutable Mutex mutex_;
   std::unique_ptr<Door> door_ GUARDED_BY(mutex_);
-  std::string problem_ GUARDED_BY(mutex_);  // it should be open, and is not
+  std::string problem_ GUARDED_BY(mutex_);  // why it is not open although it should be
   std::list<Caller> callers_ GUARDED_BY(mutex_);
   LogLimit wrong_tokens_ GUARDED_BY(mutex_);
 };

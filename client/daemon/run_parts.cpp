@@ -23,7 +23,7 @@ Result<UniqueFd> open_data(const std::filesystem::path& path) {
   return fd;
 }
 
-// The coordinator, where a run's shards have no mirrors.
+// The coordinator as a source, where a run's shards have no mirrors.
 class CoordinatorSource final : public ShardSource {
  public:
   explicit CoordinatorSource(std::unique_ptr<CoordinatorCalls> calls) : calls_(std::move(calls)) {}
@@ -39,7 +39,7 @@ class CoordinatorSource final : public ShardSource {
   std::unique_ptr<CoordinatorCalls> calls_;
 };
 
-// Null where the run has no shards.
+// Returns null where the run has no shards.
 Result<std::unique_ptr<ShardKeeper>> make_shard_keeper(const RunInputs& inputs, CorrectedClock& clock) {
   const PreparedRun& prepared = inputs.prepared;
   if (prepared.manifest.data.shards.empty()) return std::unique_ptr<ShardKeeper>();
@@ -76,7 +76,7 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
   return trainer_link::TrainerProcess::create(std::move(process));
 }
 
-// The program lies where the trainer does.
+// The program lies in the trainer's folder.
 Result<std::optional<trainer_link::TokenizerProcess>> make_tokenizer(const RunOptions& options,
                                                                      const PreparedRun& prepared) {
   std::optional<trainer_link::TokenizerProcess> tokenizer;
@@ -88,7 +88,8 @@ Result<std::optional<trainer_link::TokenizerProcess>> make_tokenizer(const RunOp
   return tokenizer;
 }
 
-// The newest checkpoint whose digest is what its name says, or round 0, which begins as the project has signed.
+// Loads the newest checkpoint whose digest fits its name, or round 0, which begins with the state that the project has
+// signed.
 Result<session::InitialState> load_state(const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
                                          SnapshotKeeper& snapshots, storage::CheckpointStore& checkpoints) {
   session::InitialState initial;

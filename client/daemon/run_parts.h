@@ -1,4 +1,5 @@
-// What a run has open on this computer: its trainer and state, checkpoints, journal and links. For ProjectRun alone.
+// Everything that a run has open on this computer: its trainer and state, checkpoints, journal and links. For
+// ProjectRun alone.
 #pragma once
 
 #include <array>
@@ -21,23 +22,23 @@
 
 namespace starling::daemon {
 
-// Where the manifest asks for low-rank products: what travels in the two averagings of a round.
+// Where the manifest asks for low-rank products: the vectors of the two averagings of a round.
 struct LowRankParts {
   averaging::PowerSgd power;               // trainer thread
   std::array<std::vector<float>, 2> sent;  // by averaging
   std::array<std::vector<float>, 2> arrived;
-  averaging::AveragingOutcome first;  // of this round's first averaging
+  averaging::AveragingOutcome first;  // outcome of this round's first averaging
 };
 
-// Where the manifest asks for mixings between rounds.
+// Where the manifest asks for gossip between rounds.
 struct MixingParts {
   std::vector<wire::Bucket> buckets;
   std::vector<session::Mixing> mixings;  // by bucket; control thread
-  wire::GroupInfo last;                  // the same: the plan of the last averaging
+  wire::GroupInfo last;                  // control thread: the plan of the last averaging
   std::vector<optim::MixingStep> steps;  // by bucket; trainer thread
   std::vector<float> sent;
   std::vector<float> mixed;
-  std::int64_t stepped_child = -1;  // trainer thread: own parameters are where it has led; -1: nobody has
+  std::int64_t stepped_child = -1;  // trainer thread: the child whose steps own parameters follow; -1: none
 };
 
 struct RunParts {
@@ -48,33 +49,33 @@ struct RunParts {
   CoordinatorCalls& calls;
   net::Line& line;
   std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
-  // Trainer thread, except state() through `snapshots` and stop(); of the stepper, if there is one, step() too.
+  // Trainer thread, except state() through `snapshots`, stop(), and step() where there is a stepper, which calls it.
   std::unique_ptr<trainer_link::TrainerProcess> trainer;
   std::optional<trainer_link::TokenizerProcess> tokenizer;  // trainer thread; none where no text becomes tokens
   std::unique_ptr<SnapshotKeeper> snapshots;
-  std::shared_ptr<std::atomic<bool>> serving;  // whether others may download the state from here
+  std::shared_ptr<std::atomic<bool>> serving;  // true while others may download the state from here
   storage::CheckpointStore checkpoints;
-  storage::PreviousState previous;  // of the thread that steps
+  storage::PreviousState previous;  // on the thread that steps
   storage::RoundJournal journal;
   std::unique_ptr<transport::PeerNetwork> network;
   std::unique_ptr<transport::PortMapper> port_mapper;  // null until others cannot dial this computer
   std::unique_ptr<session::Session> session;
   session::InitialState initial;
-  std::vector<std::string> damaged;  // checkpoints found so at the start, in sentences
+  std::vector<std::string> damaged;  // checkpoints found damaged at the start, in sentences
   // The trainer thread fills one gradient while the group may still ask for the other. Empty where there are fragments.
   std::array<std::vector<float>, 2> gradients;
   std::vector<float> averaged;
   // Where the manifest asks for it, without low-rank products: one for each fragment.
   std::vector<averaging::ErrorFeedback> feedback{};
-  std::optional<session::FragmentSums> fragments{};  // in gradients' place, where rounds average fragments
+  std::optional<session::FragmentSums> fragments{};  // in place of gradients, where rounds average fragments
   std::unique_ptr<LowRankParts> low_rank{};          // null where matrices travel whole
-  std::unique_ptr<MixingParts> mixing{};             // null where nobody mixes between rounds
-  // Where updates are delayed: steps, and whatever else changes or keeps the state, beside the trainer thread's
+  std::unique_ptr<MixingParts> mixing{};             // null where there is no gossip between rounds
+  // Where updates are delayed: steps, and everything else that changes or keeps the state, beside the trainer thread's
   // batches.
   std::unique_ptr<TaskLoop> stepper{};
 };
 
-// Opens everything and loads the newest checkpoint, or makes the state of round 0. The session is the caller's to make.
+// Opens everything and loads the newest checkpoint, or makes the state of round 0. The caller makes the session.
 // Blocks: trainer thread.
 Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs);
 

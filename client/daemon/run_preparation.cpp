@@ -30,7 +30,7 @@ Result<std::string> renewed_certificate(const storage::Project& project, storage
   return *fresh;
 }
 
-// The certificate on disk, or a fresh one when that has run out.
+// Returns the certificate on disk, or a fresh one when that has run out.
 Result<std::string> valid_certificate(const storage::Project& project, storage::ProjectFiles& files,
                                       CoordinatorCalls& calls, const Clock& clock) {
   STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate_pem));
@@ -38,13 +38,13 @@ Result<std::string> valid_certificate(const storage::Project& project, storage::
   return renewed_certificate(project, files, calls);
 }
 
-// What is there already needs no room: a run goes on when the disk is full.
+// An envelope that is there already needs no room: a run goes on when the disk is full.
 Status keep_envelope(storage::ProjectFiles& files, const std::string& envelope) {
   const auto kept = files.manifest_envelope();
   return kept.ok() && *kept == envelope ? Status() : files.save_manifest_envelope(envelope);
 }
 
-// A key that the project has replaced may be in anybody's hands.
+// Anybody may hold a key that the project has replaced.
 Status refuse_older_key(storage::ProjectFiles& files, const manifest::SignedManifest& fetched,
                         const crypto::PublicKey& root) {
   const auto kept = files.manifest_envelope();
@@ -62,7 +62,7 @@ Status refuse_open_beginning(storage::ProjectFiles& files, const wire::RunManife
   return before.ok() ? check_beginning(*before, fetched) : Status();
 }
 
-// Newest from the coordinator; when it cannot be reached, the one that was verified before.
+// Returns the newest manifest from the coordinator; when it cannot be reached, the one that was verified before.
 Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
                                             CoordinatorCalls& calls) {
   STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(project.manifest_public_key));
@@ -85,8 +85,8 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
   return manifest;
 }
 
-// As verified_manifest. A certificate that is refused is replaced: by the coordinator's clock it may have run out, and
-// by ours not yet.
+// Like verified_manifest. A certificate that is refused is replaced: by the coordinator's clock it may have run out,
+// and by ours not yet.
 Result<wire::RunManifest> manifest_for_member(const storage::Project& project, storage::ProjectFiles& files,
                                               CoordinatorCalls& calls, std::string& certificate_pem) {
   auto manifest = verified_manifest(project, files, calls);
@@ -117,7 +117,7 @@ std::int64_t bytes_missing(const wire::Artefact& artefact, const std::filesystem
   return absent ? artefact.bytes : std::max<std::int64_t>(0, artefact.bytes - static_cast<std::int64_t>(present));
 }
 
-// The two shards that are read now and next.
+// The bytes of the two shards that are read now and next.
 std::int64_t shard_bytes_held(const wire::DataOptions& data) {
   return wire::data_bytes_held(data) - data.validation.bytes;
 }
@@ -166,7 +166,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   options.tell("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
   STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
-  // Where it is, as it was found; its name may be one of the local network's.
+  // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
   run.addresses = transport::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
   if (compare_versions(kVersion, run.manifest.client_min) < 0) {

@@ -1,5 +1,5 @@
-// From a joined project to everything a run needs on this computer: a valid certificate, the verified manifest and
-// the data it names. Blocks and uses the network: coordinator thread.
+// Leads from a joined project to everything a run needs on this computer: a valid certificate, the verified manifest
+// and the data it names. Blocks and uses the network: coordinator thread.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +21,41 @@ struct PreparedRun {
   wire::RunManifest manifest;
   std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
-  std::filesystem::path shards;           // the folder of shards, …
-  std::int64_t shard_bytes_needed = 0;    // … of which so much is in use at a time, …
-  std::int64_t disk_bytes_left = 0;       // … and what the limits leave beside what is there
-  std::filesystem::path tokenizer_file;   // of a gpt of tokens whose run publishes one
-  std::filesystem::path program_file;     // of a script
-  std::filesystem::path parameters_file;  // of a script
+  std::filesystem::path shards;           // the folder of shards
+  std::int64_t shard_bytes_needed = 0;    // bytes of shards in use at a time
+  std::int64_t disk_bytes_left = 0;       // bytes that the limits leave beside the files present
+  std::filesystem::path tokenizer_file;   // for a gpt of tokens whose run publishes one
+  std::filesystem::path program_file;     // a script's
+  std::filesystem::path parameters_file;  // a script's
   std::string certificate_pem;            // valid now
-  transport::AddressPolicy addresses;     // whom the run's plans and mirrors may make this computer dial
+  transport::AddressPolicy addresses;     // the addresses that the run's plans and mirrors may make this computer dial
 };
 
 struct PreparationOptions {
-  // What is being done, for people: "downloading the training data: 1.2 of 2.6 MB". A few hundred times a download.
+  // Reports progress for people: "downloading the training data: 1.2 of 2.6 MB". A few hundred times a download.
   std::function<void(const std::string& doing)> tell;
   // The run wants at least this version of Starling, and this one is older; the preparation then ends as unsupported.
   std::function<void(const std::string& version)> too_old;
-  // What is in the way of the run here, once its manifest has told; the preparation then ends as failed_precondition,
+  // Takes the obstacle to the run here, once its manifest is known; the preparation then ends as failed_precondition,
   // with that reason.
   std::function<void(const std::optional<Refusal>& refusal)> judge;
   // Asked with every piece that arrives; false stops the preparation.
   std::function<bool()> may_go_on;
-  std::int64_t disk_bytes_left = INT64_MAX;  // that this run's data and models may still take
+  std::int64_t disk_bytes_left = INT64_MAX;  // limit for this run's data and models
   MemoryHere memory;
 };
 
-// permission_denied where the manifest that is kept names what the run begins with, and the other, of the same run,
-// does not: it is from before that was signed.
+// Returns permission_denied where the manifest that is kept names the run's initial state, and the fetched one, of the
+// same run, does not: it is from before that was signed.
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched);
 
 constexpr std::int64_t kDownloadStepsMax = 200;
 
-// Which of a download's many pieces are worth telling: whoever shows the progress must not drown in it.
+// Picks the pieces of a download that are worth reporting: a display of the progress must not drown in them.
 class DownloadSteps {
  public:
   explicit DownloadSteps(std::int64_t bytes) : bytes_each_(bytes / kDownloadStepsMax + 1) {}
-  // Whether a step has begun since this was asked last.
+  // True if a step has begun since this was asked last.
   bool is_news(std::int64_t bytes_done);
 
  private:
@@ -63,17 +63,17 @@ class DownloadSteps {
   std::int64_t told_ = -1;
 };
 
-// Whether data that is not here yet, and checkpoints as long as `data_dir` has none, fit. A run whose data is here goes
-// on when the disk is full.
+// Checks that data that is not here yet, and checkpoints if `data_dir` has none, fit. A run whose data is here goes on
+// when the disk is full.
 Status check_room(const PreparedRun& run, const std::filesystem::path& data_dir, std::int64_t bytes_left);
 
-// Without the coordinator it still succeeds when everything is here from an earlier time. Errors that no retry can
-// mend: unsupported (a newer client is needed), corrupt (a signature or digest is wrong). resource_exhausted, before
-// anything is downloaded, when it would not fit.
+// Succeeds without the coordinator, too, when everything is here from an earlier time. Errors that no retry can mend:
+// unsupported (a newer client is needed), corrupt (a signature or digest is wrong). resource_exhausted, before anything
+// is downloaded, when it would not fit.
 Result<PreparedRun> prepare_run(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
                                 const Clock& clock, const PreparationOptions& options);
 
-// The run that the coordinator serves now, its signature checked. Nothing is kept.
+// Returns the run that the coordinator serves now, its signature checked. Nothing is kept.
 Result<RunId> served_run(const storage::Project& project, CoordinatorCalls& calls);
 
 }  // namespace starling::daemon

@@ -17,7 +17,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr double kMegabyte = 1e6;
-constexpr Duration kDiskRetry = std::chrono::seconds(10);  // after it was found full
+constexpr Duration kDiskRetry = std::chrono::seconds(10);  // after the disk was found full
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
     const auto path = cache_.path_of(file_of(shard).sha256);
     UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd) return fd;
-    if (errno != ENOENT) {  // it may have made room for another
+    if (errno != ENOENT) {  // another thread may have removed it to make room
       log_warning("{}; it is fetched again", os_error("open a shard of the training data", path, errno).message);
     }
     here_.erase(shard);
@@ -73,7 +73,7 @@ void ShardKeeper::allow(bool allowed) {
 
 void ShardKeeper::set_disk_bytes_left(std::int64_t bytes_left) {
   const MutexLock lock(mutex_);
-  // What was given back since it was measured is not asked for again.
+  // A number that has not changed is not news: the bytes given back since then would be counted twice.
   if (std::exchange(disk_bytes_left_, bytes_left) == bytes_left) return;
   disk_news_ = true;
   wake_.notify_all();
@@ -99,7 +99,7 @@ std::vector<Digest> ShardKeeper::digests_of(const std::vector<std::size_t>& shar
   return digests;
 }
 
-// Waits for one. None: it is over.
+// Waits for a shard to fetch. Returns none when the keeper ends.
 std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
   const MutexLock lock(mutex_);
   while (!over_) {
@@ -130,7 +130,7 @@ void ShardKeeper::fetch(const Wish& wish) {
   if (make_room(wish)) judge(*mirror, wish, fetch_from(*mirror, wish));
 }
 
-// Within the limits, and on the disk. That it is full is no mirror's fault.
+// Makes room within the limits, and on the disk. A full disk is no mirror's fault.
 bool ShardKeeper::make_room(const Wish& wish) {
   const wire::Artefact& file = file_of(wish.shard);
   const std::vector<Digest> keep = digests_of(wish.all);
@@ -161,7 +161,7 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
   const std::filesystem::path path = cache_.path_of(file.sha256);
   std::error_code none;
   const std::uintmax_t part_bytes = std::filesystem::file_size(path.string() + ".part", none);
-  // Of a part that an earlier process began, nobody knows where it came from.
+  // The source of a part that an earlier process began is unknown.
   if (part_from_.empty() && !none && part_bytes > 0) part_from_.insert(SIZE_MAX);
   const std::string name = source->name();
   const Status fetched = source->fetch(file, path, [&](std::int64_t bytes_done) {
@@ -200,7 +200,8 @@ void ShardKeeper::judge(std::size_t mirror, const Wish& wish, const Status& fetc
   }
   const Error& error = fetched.error();
   const bool wrong = error.code == ErrorCode::corrupt;
-  // Bytes of several: the whole shard comes from one of them next, and then it is clear whose they were.
+  // The bytes came from several mirrors: the whole shard comes from one of them next, and then it is clear which was
+  // wrong.
   const bool of_several = wrong && part_from_.size() > 1;
   if (wrong) part_from_.clear();
   if (of_several) return log_warning("{}; parts of it came from elsewhere, so it is fetched again", error.message);

@@ -1,6 +1,6 @@
-// Keeps the shards that this computer's samples are cut from: fetches what the lane reads now, then what it reads next,
-// from the run's mirrors, or from the coordinator where it has none. On a thread and connections of its own, under the
-// limits of the line.
+// Keeps the shards that this computer's samples are cut from: fetches the shard that the lane reads now, then the one
+// it reads next, from the run's mirrors, or from the coordinator where it has none. It has a thread and connections of
+// its own, under the limits of the line.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@
 
 namespace starling::daemon {
 
-// One place that shards come from, and one connection to it. Its thread is the keeper's, but for cancel().
+// One source of shards, and one connection to it. Its thread is the keeper's, except for cancel().
 class ShardSource {
  public:
   virtual ~ShardSource() = default;
   // "mirror https://a.example.org/books/"
   [[nodiscard]] virtual std::string name() const = 0;
-  // Leaves the file at `destination` by way of "<destination>.part", which a later call, of whatever source, continues.
-  // At once when it is there already. corrupt when the bytes are others; then the part is removed.
+  // Leaves the file at `destination` by way of "<destination>.part", which a later call, on any source, continues. At
+  // once when it is there already. corrupt when the bytes are others; then the part is removed.
   virtual Status fetch(const wire::Artefact& shard, const std::filesystem::path& destination,
                        std::function<bool(std::int64_t bytes_done)> progress) = 0;
   // Ends a fetch under way, now or soon. From any thread.
@@ -42,36 +42,36 @@ class ShardSource {
 };
 
 struct ShardKeeperOptions {
-  wire::RunManifest manifest;  // of a run with shards
+  wire::RunManifest manifest;  // the manifest of a run with shards
   std::uint64_t seed = 0;      // spreads volunteers over the mirrors
-  // A fresh connection to a mirror, or, where the manifest names none, to the coordinator.
+  // Returns a fresh connection to a mirror, or, where the manifest names none, to the coordinator.
   std::function<Result<std::unique_ptr<ShardSource>>(std::size_t mirror)> connect;
 };
 
 class ShardKeeper {
  public:
   ShardKeeper(ShardKeeperOptions options, storage::ShardCache cache);
-  // Ends what is under way.
+  // Ends the fetch under way.
   ~ShardKeeper();
 
-  // The file of the samples' shard, whose digest is right; it can be read for as long as it is open. unavailable, with
-  // what is being done about it, while it is not here. From any thread, at once.
+  // Returns the file of the samples' shard, whose digest is right; it can be read while it is open. unavailable, with
+  // the keeper's present activity, while it is not here. From any thread, at once.
   Result<UniqueFd> open(const wire::SampleRange& samples) EXCLUDES(mutex_);
-  // Whether it may use the network; it may at first. From any thread.
+  // Sets whether it may use the network; it may at first. From any thread.
   void allow(bool allowed) EXCLUDES(mutex_);
-  // What the volunteer's limits leave of the disk, beside all that is there now, as it was measured last; negative:
-  // more is taken than they allow. From any thread.
+  // Sets the bytes that the volunteer's limits leave of the disk, beside all that is there now, as it was measured
+  // last; negative: more is taken than they allow. From any thread.
   void set_disk_bytes_left(std::int64_t bytes_left) EXCLUDES(mutex_);
   // Called on the keeper's thread when a shard that open() had refused has come.
   void on_arrival(std::function<void()> arrived) EXCLUDES(mutex_);
-  // Moved both ways so far. From any thread.
+  // Bytes moved both ways so far. From any thread.
   [[nodiscard]] std::int64_t wire_bytes() const { return wire_bytes_; }
 
  private:
   // Shards by their number in the manifest.
   struct Wish {
     std::size_t shard = 0;
-    std::vector<std::size_t> all;  // that are wanted: they stay on disk
+    std::vector<std::size_t> all;  // all shards that are wanted: they stay on disk
   };
   void run();
   std::optional<Wish> next_wish() EXCLUDES(mutex_);
@@ -87,32 +87,32 @@ class ShardKeeper {
 
   const ShardKeeperOptions options_;
   SystemClock clock_;
-  // Of the keeper's thread.
+  // For the keeper's thread alone.
   storage::ShardCache cache_;
-  TimePoint disk_not_before_{};  // it was full
+  TimePoint disk_not_before_{};  // after the disk was full
   MirrorChoice mirrors_;
-  std::set<std::size_t> part_from_;  // mirrors that the part of the shard under way came from, …
+  std::set<std::size_t> part_from_;  // mirrors that the part of the shard under way came from
   std::optional<std::size_t> part_of_;
-  std::int64_t earlier_wire_bytes_ = 0;  // of connections before the one under way
+  std::int64_t earlier_wire_bytes_ = 0;  // bytes of connections before the one under way
 
   mutable Mutex mutex_;
   ConditionVariable wake_;
   bool over_ GUARDED_BY(mutex_) = false;
   bool allowed_ GUARDED_BY(mutex_) = true;
   std::vector<std::size_t> wanted_ GUARDED_BY(mutex_);  // the most urgent first
-  std::set<std::size_t> here_ GUARDED_BY(mutex_);       // whose digests were found right
+  std::set<std::size_t> here_ GUARDED_BY(mutex_);       // shards whose digests were found right
   std::string doing_ GUARDED_BY(mutex_);
-  std::optional<std::int64_t> disk_bytes_left_ GUARDED_BY(mutex_);  // as it was said last
+  std::optional<std::int64_t> disk_bytes_left_ GUARDED_BY(mutex_);  // the number set last
   bool disk_news_ GUARDED_BY(mutex_) = false;
-  std::optional<std::size_t> awaited_ GUARDED_BY(mutex_);  // that open() refused last
+  std::optional<std::size_t> awaited_ GUARDED_BY(mutex_);  // the shard that open() refused last
   std::function<void()> arrived_ GUARDED_BY(mutex_);
   std::shared_ptr<ShardSource> under_way_ GUARDED_BY(mutex_);
   std::atomic<std::int64_t> wire_bytes_{0};
   std::thread thread_;
 };
 
-// The run's mirrors over HTTPS, at addresses that the policy allows: a manifest must not make volunteers call into
-// their own networks. `line`: what all traffic takes from; outlives them.
+// Connects to one of the run's mirrors over HTTPS, at addresses that the policy allows: a manifest must not make
+// volunteers call into their own networks. All traffic takes from `line`, which outlives the sources.
 Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror,
                                                     const transport::AddressPolicy& addresses, net::Line* line);
 

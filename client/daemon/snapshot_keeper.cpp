@@ -16,10 +16,10 @@ struct OwnedSnapshot : transport::StateSnapshot {
 Result<Digest> SnapshotKeeper::change(RoundIndex round, const std::function<Status()>& write) {
   {
     const MutexLock lock(mutex_);
-    held_ = {};  // whatever happens, the state is not what it was; and nobody copies it from here on
+    held_ = {};  // whatever happens, the state is not the old one; and nobody copies it from here on
     copy_.reset();
   }
-  // Without the lock: a step takes long, and the net thread must not wait for it.
+  // Runs without the lock: a step takes long, and the net thread must not wait for it.
   STARLING_TRY(write());
   std::vector<Digest> chunk_digests = state::chunk_digests(state_);
   const Digest digest = state::state_digest(std::span<const Digest>(chunk_digests));
@@ -36,7 +36,7 @@ SnapshotKeeper::Held SnapshotKeeper::held() const {
 
 std::shared_ptr<const transport::StateSnapshot> SnapshotKeeper::find(RoundIndex round, const Digest& digest) {
   const MutexLock lock(mutex_);
-  // The round is only a label: a swarm that lost rounds numbers a state anew.
+  // The round is only a label: a swarm that lost rounds renumbers a state.
   if (held_.digest.is_zero() || digest != held_.digest) return nullptr;
   if (auto shared = copy_.lock(); shared != nullptr && shared->round == round) return shared;
   auto copy = std::make_shared<OwnedSnapshot>();

@@ -1,6 +1,6 @@
-// The replica's state as donors hand it out. Who steps changes the state; the net thread gets copies that no
-// later step touches, made only when somebody asks. While the state changes it has no name, and there is no copy: the
-// net thread never waits for a change.
+// Copies of the replica's state for newcomers. The stepping thread changes the state; the net thread gets copies that
+// no later step touches, made only on request. While the state changes it has no name, and there is no copy: the net
+// thread never waits for a change.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace starling::daemon {
 
 class SnapshotKeeper {
  public:
-  // `state` outlives this object and is only written inside change(). `form`: how it travels.
+  // `state` outlives this object and is only written inside change(). `form`: its form in transit.
   explicit SnapshotKeeper(std::span<const float> state, const wire::StateForm& form = {})
       : state_(state), form_(form) {}
 
@@ -32,7 +32,7 @@ class SnapshotKeeper {
   // The state's name; the digest is zero when the last change failed, and the state may be anything.
   [[nodiscard]] Held held() const EXCLUDES(mutex_);
 
-  // A copy of the state with that digest, or null when it is not held: not any more, or not yet. Net thread.
+  // Returns a copy of the state with that digest, or null when it is not held: not any more, or not yet. Net thread.
   std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest) EXCLUDES(mutex_);
 
  private:
@@ -41,7 +41,7 @@ class SnapshotKeeper {
   mutable Mutex mutex_;
   Held held_ GUARDED_BY(mutex_);
   std::vector<Digest> chunk_digests_ GUARDED_BY(mutex_);
-  std::weak_ptr<const transport::StateSnapshot> copy_ GUARDED_BY(mutex_);  // shared by all who download it now
+  std::weak_ptr<const transport::StateSnapshot> copy_ GUARDED_BY(mutex_);  // shared by all downloads at the moment
 };
 
 }  // namespace starling::daemon

@@ -1,4 +1,4 @@
-// The daemon's status as everyone sees it: the control thread publishes, connections wait for news.
+// The daemon's status for all viewers: the control thread publishes, connections wait for news.
 #pragma once
 
 #include "shared/base/clock.h"
@@ -9,9 +9,9 @@ namespace starling::daemon {
 
 class StatusBoard {
  public:
-  // Raises the revision when anything but the revision differs from what is shown.
+  // Raises the revision if anything but the revision differs from the status shown.
   void publish(wire::DaemonStatus status) EXCLUDES(mutex_);
-  // The newest status, at once or as soon as its revision is above `after`; the same one again after `timeout`.
+  // Returns the newest status, at once or when its revision is above `after`; after `timeout` it is unchanged.
   wire::DaemonStatus wait(std::int64_t after, Duration timeout) EXCLUDES(mutex_);
   // Ends all waits, now and later.
   void close() EXCLUDES(mutex_);

@@ -78,7 +78,7 @@ void TaskLoop::run() {
         return;
       }
     }
-    // A timer that is due goes first, or a busy queue could put it off for ever.
+    // A timer that is due goes first; otherwise a busy queue could put it off for ever.
     if (timer_ <= clock_.now()) {
       timer_ = kNever;
       std::exchange(timer_task_, nullptr)();

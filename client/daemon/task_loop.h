@@ -19,9 +19,9 @@ class TaskLoop {
   explicit TaskLoop(const Clock& clock) : clock_(clock) {}
   ~TaskLoop() { stop(); }
 
-  // Starts the thread. `name` is what debuggers and `top -H` show.
+  // Starts the thread. `name` is shown by debuggers and `top -H`.
   void start(const std::string& name);
-  // Runs what is queued, then ends the thread; later posts are dropped. Not from the loop's own thread.
+  // Runs the tasks that are queued, then ends the thread; later posts are dropped. Not from the loop's own thread.
   void stop();
 
   // From any thread. Tasks run in the order of their posts.
@@ -41,7 +41,7 @@ class TaskLoop {
   ConditionVariable wake_;
   std::deque<std::function<void()>> tasks_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
-  // Of the loop thread alone.
+  // For the loop thread alone.
   TimePoint timer_ = kNever;
   std::function<void()> timer_task_;
 };

@@ -1,4 +1,4 @@
-// When the keeper of updates has what to do. Pure: time and what it knows are arguments.
+// Decides when the keeper of updates has something to do. Pure: time and its knowledge are arguments.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 
 namespace starling::daemon {
 
-// What the volunteer's rules say of updates just now.
+// The volunteer's present rules about updates.
 struct UpdateRules {
   bool check = true;
   bool install = true;
-  bool network = false;  // whether anybody may be called
-  bool large = false;    // whether much may be downloaded
+  bool network = false;  // calls are allowed
+  bool large = false;    // large downloads are allowed
   std::int64_t free_bytes_min = 0;
 
   friend bool operator==(const UpdateRules&, const UpdateRules&) = default;
 };
 
 struct UpdateAgenda {
-  bool has_source = false;        // something says where newer versions are
+  bool has_source = false;        // something names the source of newer versions
   bool can_install = false;       // this installation may change itself
-  bool found = false;             // a newer version, which can be installed
-  bool waiting = false;           // it lies there complete
-  bool asked_to_install = false;  // whatever the rules say
+  bool found = false;             // a newer version is known, and can be installed
+  bool waiting = false;           // a newer version lies there complete
+  bool asked_to_install = false;  // installs it whatever the rules say
   TimePoint next_check = kNever;
-  TimePoint next_try{};        // of the installation
-  TimePoint well_at = kNever;  // this version has shown that it works; never: it has done so
+  TimePoint next_try{};        // when the next installation may be tried
+  TimePoint well_at = kNever;  // when this version has shown that it works; kNever: it has done so
 
   struct Due {
     bool end_trial = false;
@@ -35,8 +35,8 @@ struct UpdateAgenda {
     [[nodiscard]] bool any() const { return end_trial || check || install; }
   };
   [[nodiscard]] Due due(TimePoint now, const UpdateRules& rules) const;
-  // When something will be due that is not yet, unless something else happens first. Never a moment that is over: the
-  // keeper would be woken at once, for ever.
+  // Returns the next time at which something will be due, unless something else happens first. Never a moment in the
+  // past: the keeper would be woken at once, for ever.
   [[nodiscard]] TimePoint alarm(TimePoint now, const UpdateRules& rules) const;
 
  private:

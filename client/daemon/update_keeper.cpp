@@ -13,7 +13,7 @@
 namespace starling::daemon {
 namespace {
 
-constexpr Duration kWellAfter = std::chrono::seconds(60);  // a version on trial that ran so long works
+constexpr Duration kWellAfter = std::chrono::seconds(60);  // a version on trial that ran this long works
 constexpr Duration kRulesWithin = std::chrono::seconds(10);
 constexpr double kMegabyte = 1e6;
 

@@ -24,7 +24,7 @@ struct UpdateOptions {
   std::filesystem::path program;  // this daemon's own
   std::filesystem::path data_dir;
   std::function<void()> changed;  // the status has changed; on this keeper's thread
-  net::Line* line = nullptr;      // what looking and downloading take from; outlives the keeper
+  net::Line* line = nullptr;      // line of its traffic; outlives the keeper
 };
 
 class UpdateKeeper {
@@ -32,14 +32,14 @@ class UpdateKeeper {
   UpdateKeeper(UpdateOptions options, const Clock& clock);
   ~UpdateKeeper();
 
-  // Idle until it is called for the first time. Any thread.
+  // Sets the rules. The keeper is idle until it is called for the first time. Any thread.
   void obey(const UpdateRules& rules) EXCLUDES(mutex_);
-  // Looks at once and, with `install`, installs what it finds whatever the rules say. Blocks for as long as looking
-  // takes; the installation goes on meanwhile. What to tell the volunteer. Any thread but this keeper's.
+  // Looks at once and, with `install`, installs a newer version whatever the rules say. Blocks while it looks; the
+  // installation goes on meanwhile. Returns the text for the volunteer. Any thread but this keeper's.
   Result<std::string> ask(bool install);
-  // The run wants a newer version: looks soon, if that was not done within the hour.
+  // Looks soon, because the run wants a newer version, if that was not done within the hour.
   void hurry();
-  // Ends what is under way, and refuses more. Any thread.
+  // Ends its work, and refuses more. Any thread.
   void cancel();
   [[nodiscard]] wire::UpdateStatus status() const EXCLUDES(mutex_);
   // The version that lies there complete and waits to be started; empty: none does.
@@ -53,7 +53,7 @@ class UpdateKeeper {
   void install(const UpdateRules& rules);
   void say(const std::string& state, const std::string& text) EXCLUDES(mutex_);
   [[nodiscard]] UpdateRules rules() const EXCLUDES(mutex_);
-  // A daemon that has just started does not know yet what its rules allow.
+  // Waits: a daemon that has just started does not know yet what its rules allow.
   void wait_for_rules() EXCLUDES(mutex_);
 
   UpdateOptions options_;
@@ -72,7 +72,7 @@ class UpdateKeeper {
   std::optional<updates::Found> found_;  // a newer version, not installed yet
   UpdateAgenda agenda_;
   bool check_failed_ = false;
-  TimePoint checked_at_{};  // last, well or badly
+  TimePoint checked_at_{};  // the last time, with or without success
 
   TaskLoop loop_;
 };
