@@ -1,5 +1,5 @@
-// The routes that programs use; shared/wire/messages.h is their contract. Handlers run on several threads at
-// once and decode outside of every lock.
+// The routes for programs; shared/wire/messages.h is their contract. Handlers run on several threads at once and decode
+// outside of every lock.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,8 @@
 
 namespace starling::api {
 
-// How many computers strangers may add from one address: a class of a school at once, but not accounts by the thousand.
+// The number of computers that strangers may add from one address: a class of a school at once, but not accounts by the
+// thousand.
 constexpr accounts::KeyedLimits kJoinLimits{40, 1.0 / 60};
 
 struct Api {
@@ -38,10 +39,10 @@ struct Api {
 // Adds every /v1 route and /healthz. `api` must outlive the router.
 void add_routes(gate::Router& router, const Api& api);
 
-// Whose computer calls. unauthenticated or permission_denied for those that may not.
+// Returns the account of the calling computer. unauthenticated or permission_denied for computers that may not call.
 Result<AccountId> admit_member(const Api& api, const gate::Request& request);
 
-// Parts of the above, by family.
+// Handlers of the routes, by family.
 gate::Response join(const Api& api, const gate::Request& request);
 gate::Response renew(const Api& api, const gate::Request& request);
 gate::Response heartbeat(const Api& api, const gate::Request& request);

@@ -1,4 +1,4 @@
-// Files by their digest: training data, and whatever else a manifest names.
+// Files by their digest: training data, and everything else that a manifest names.
 #include <fmt/core.h>
 
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace starling::api {
 namespace {
 
-// "bytes=N-" and nothing else; a header of any other form is ignored, as HTTP allows.
+// Reads "bytes=N-" and nothing else; a header of any other form is ignored, like HTTP allows.
 std::optional<std::int64_t> range_start(std::string_view header) {
   constexpr std::string_view kPrefix = "bytes=";
   if (!header.starts_with(kPrefix) || !header.ends_with('-')) return std::nullopt;

@@ -17,7 +17,7 @@ std::optional<std::int64_t> count_in(std::string_view text) {
   return count;
 }
 
-// The store has it, and files that nothing names any more are gone.
+// Keeps a copy: the store has it, and files that nothing names any more are gone.
 Status keep(const Api& api, const core::CheckpointWanted& wanted, const wire::Checkpoint& checkpoint,
             const PeerId& peer) {
   const db::KeptCheckpoint record{wanted.run_id,          checkpoint.round,      checkpoint.state_digest,

@@ -1,5 +1,5 @@
-// A copy of a run's state on its way from a member to the coordinator's disk, piece by piece, one copy at a time. What
-// it is called by then is what the swarm calls that state, or it is thrown away.
+// A copy of a run's state on its way from a member to the coordinator's disk, piece by piece, one copy at a time. Its
+// digest in the end must be the swarm's digest of that state, or it is thrown away.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,17 @@ class CheckpointInbox {
   // Copies get a file of their own in `folder`, named by its digest once it is complete.
   explicit CheckpointInbox(std::filesystem::path folder);
 
-  // Throws away what is under way, here or in the process that took copies before this one. Before the first piece.
+  // Throws away the copy under way, here or in the process that took copies before this one. Comes before the first
+  // piece.
   void clear() EXCLUDES(mutex_);
 
   struct Progress {
-    std::int64_t bytes = 0;                      // from the start on; the next piece begins there
-    std::optional<wire::Checkpoint> complete{};  // and on the disk
+    std::int64_t bytes = 0;                      // bytes from the start on; the next piece begins there
+    std::optional<wire::Checkpoint> complete{};  // complete, and on the disk
   };
-  // A piece from byte `offset` on; one that begins elsewhere than where the last ended changes nothing. The first piece
-  // of another copy ends the one before it. corrupt: these were not the bytes of that state, or too many of them;
-  // resource_exhausted: the disk is full. After an error the copy begins anew.
+  // Takes a piece from byte `offset` on; one that begins elsewhere than where the last ended changes nothing. The first
+  // piece of another copy ends the one before it. corrupt: these were not the bytes of that state, or too many of them;
+  // resource_exhausted: the disk is full. After an error the copy begins again.
   Result<Progress> take(const core::CheckpointWanted& wanted, std::int64_t offset, std::string_view bytes)
       EXCLUDES(mutex_);
 
@@ -41,7 +42,7 @@ class CheckpointInbox {
 
   const std::filesystem::path folder_;
   Mutex mutex_;
-  std::optional<core::CheckpointWanted> copy_ GUARDED_BY(mutex_);  // under way
+  std::optional<core::CheckpointWanted> copy_ GUARDED_BY(mutex_);  // the copy under way
   UniqueFd file_ GUARDED_BY(mutex_);
   std::int64_t bytes_ GUARDED_BY(mutex_) = 0;
   crypto::Sha256 whole_ GUARDED_BY(mutex_);

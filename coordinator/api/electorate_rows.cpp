@@ -27,7 +27,7 @@ Result<core::SeatedGroup> group_of(const db::SeatedGroup& row) {
   return group;
 }
 
-// Newest first, as many as are remembered.
+// Returns rounds, newest first, within the number that is remembered.
 Result<std::vector<db::RoundRecord>> newest_rounds(const db::RunStore& runs, const RunId& run_id) {
   std::vector<db::RoundRecord> rounds;
   while (rounds.size() < core::KnownStates::kStatesMax) {

@@ -1,4 +1,4 @@
-// Who may decide a round, between the store's rows and the coordinator's decisions.
+// The groups that may decide a round, between the store's rows and the coordinator's decisions.
 #pragma once
 
 #include "coordinator/core/types.h"
@@ -7,7 +7,8 @@
 namespace starling::api {
 
 db::SeatedGroup row_of(const core::SeatedGroup& group);
-// Fills in who may decide the current round, and which states were the swarm's. corrupt for rows out of range.
+// Fills in the groups that may decide the current round, and the states that were the swarm's. corrupt for rows out of
+// range.
 Status recover_electorate(const db::Stores& stores, const RunId& run_id, core::RecoveredRun& recovered);
 
 }  // namespace starling::api

@@ -1,4 +1,4 @@
-// The one call that volunteers make all the time, and what does not fit in it.
+// The one call that volunteers make all the time, and the report that does not fit in it.
 #include <fmt/core.h>
 
 #include "coordinator/api/api.h"

@@ -1,5 +1,5 @@
-// Who belongs to the project, kept in memory: asked at every heartbeat. A revocation is noticed at the next refresh(),
-// or within kFreshFor without one; while the database can not be read, what was last known stays true.
+// The hosts of the project, kept in memory because every heartbeat asks for one. A revocation is noticed at the next
+// refresh(), or within kFreshFor without one; while the database cannot be read, the last known answer stays true.
 #pragma once
 
 #include <unordered_map>
@@ -18,12 +18,12 @@ class HostTable final : public core::KnownHosts {
   // Both must outlive the table.
   HostTable(db::AccountStore& accounts, const Clock& clock) : accounts_(accounts), clock_(clock) {}
 
-  // Looks whether anybody was revoked or let in again since the last call, whoever did it; if so, everybody is asked
-  // for anew at their next visit.
+  // Looks whether any host was revoked or let in again since the last call, by whatever process; if so, every host is
+  // looked up again at its next visit.
   Status refresh();
-  // The host's account. unauthenticated: it never joined. permission_denied: it was revoked.
+  // Returns the host's account. unauthenticated: it never joined. permission_denied: it was revoked.
   Result<AccountId> admit(const PeerId& peer) const;
-  // Revoked ones too: what they did counts. The database is asked once for each, since accounts never change.
+  // Finds revoked hosts too: their work counts. The database is asked once for each, since accounts never change.
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
 
  private:
@@ -37,9 +37,9 @@ class HostTable final : public core::KnownHosts {
   db::AccountStore& accounts_;
   const Clock& clock_;
   mutable Mutex mutex_;
-  std::int64_t changes_ GUARDED_BY(mutex_) = -1;  // that the database counted at the last refresh()
-  TimePoint changed_ GUARDED_BY(mutex_){};        // entries of before are asked for anew
-  mutable std::unordered_map<PeerId, Entry> entries_ GUARDED_BY(mutex_);  // at most one a host of the project
+  std::int64_t changes_ GUARDED_BY(mutex_) = -1;  // number that the database counted at the last refresh()
+  TimePoint changed_ GUARDED_BY(mutex_){};        // earlier entries are looked up again
+  mutable std::unordered_map<PeerId, Entry> entries_ GUARDED_BY(mutex_);  // at most one for each host of the project
 };
 
 }  // namespace starling::api

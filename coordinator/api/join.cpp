@@ -14,7 +14,7 @@
 namespace starling::api {
 namespace {
 
-// A name that is almost surely free: the wanted one and two digits of the host's own.
+// Returns a name that is almost surely free: the wanted one and two digits of the host's own.
 std::string suggestion(const std::string& name, const PeerId& peer) {
   std::string shortened = name.substr(0, wire::kNameBytesMax - 3);
   while (!shortened.empty() && (static_cast<unsigned char>(shortened.back()) & 0xc0) == 0x80) shortened.pop_back();
@@ -22,7 +22,7 @@ std::string suggestion(const std::string& name, const PeerId& peer) {
   return fmt::format("{} {:02}", shortened, peer.bytes[0] % 100);
 }
 
-// What is kept of a device token; nothing of none.
+// Returns the stored form of a device token; nothing for none.
 std::optional<Digest> token_of(const std::string& device_token) {
   return device_token.empty() ? std::nullopt : std::optional<Digest>(crypto::hash_token(device_token));
 }
@@ -43,8 +43,8 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
   return request;
 }
 
-// The account that name or address and password open; 0 when nobody logs in by this name yet. Names are public, so that
-// this tells nothing.
+// Returns the account that name or address and password open; 0 when nobody logs in by this name yet. Names are public,
+// so this reveals nothing.
 Result<AccountId> account_by_password(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   const bool by_address = wanted.display_name.find('@') != std::string::npos;
   const auto named = api.stores.logins.find(wanted.display_name);
@@ -54,7 +54,7 @@ Result<AccountId> account_by_password(const Api& api, const wire::JoinRequest& w
   return login.account_id;
 }
 
-// The account that this computer is to belong to, made now if need be.
+// Returns the account that this computer is to belong to, made now if need be.
 Result<AccountId> account_for(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   STARLING_ASSIGN(const AccountId known, account_by_password(api, wanted, address));
   if (known != 0) return known;
@@ -117,7 +117,8 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   return reply;
 }
 
-// The request's signature proves the key, so an expired certificate is no obstacle. Who has the key alone gets none.
+// The request's signature proves the key, so an expired certificate is no obstacle. A caller that has only the key gets
+// none.
 Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequest& wanted,
                                            const std::string& address) {
   auto peer = crypto::read_csr(wanted.csr_pem);
@@ -134,8 +135,8 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   return reply;
 }
 
-// Without invites nothing else bounds how many accounts one caller makes; nor how many codes it tries. Zero: it may go
-// on.
+// Without invites nothing else bounds the number of accounts that one caller makes, or of codes it tries. Zero: it may
+// go on.
 Duration wait_to_join(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   const bool limited =
       wanted.invite.empty() ? api.accounts.parts().policy.open_to_all : accounts::read_code(wanted.invite).has_value();

@@ -12,12 +12,12 @@ namespace starling::api {
 gate::Response json_response(std::string body);
 // The status that fits the code, with a wire::ErrorReply.
 gate::Response error_response(const Error& error);
-// 429: the caller has used up what it may do, and may come again after `wait`.
+// 429: the caller has used up its allowance, and may come again after `wait`.
 gate::Response too_many_requests(const Error& error, Duration wait);
 // 503: not now; it is worth asking again after `wait`.
 gate::Response come_later(const Error& error, Duration wait);
-// What a store said, for strangers: a failure of our own disk or database is "unavailable, try again" and names neither
-// path nor statement (the server's own look at the database logs those). Answers about the request itself stay.
+// A store's error in a form for strangers: a failure of our own disk or database is "unavailable, try again" and names
+// neither path nor statement (the server's own look at the database logs those). Answers about the request itself stay.
 Error told(const Error& error);
 
 }  // namespace starling::api

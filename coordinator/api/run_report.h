@@ -19,8 +19,8 @@ struct RunReport {
   bool retired = false;
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
-  db::Totals totals;                     // of the ledger, as kept beside it
-  std::int64_t volunteers = 0;           // with a line in the ledger
+  db::Totals totals;                     // the ledger's, as kept beside it
+  std::int64_t volunteers = 0;           // accounts with a line in the ledger
   std::vector<db::LeaderboardRow> rows;  // the first kPageRowsMax
   std::optional<db::Evaluation> first_evaluation;
   std::optional<db::Evaluation> latest_evaluation;

@@ -102,7 +102,7 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
   return recovered;
 }
 
-// What each account has in the run's ledger.
+// Returns the sum of each account in the run's ledger.
 Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores, const RunId& run_id) {
   std::vector<core::AccountSamples> credited;
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
@@ -112,8 +112,8 @@ Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores
   }
 }
 
-// What may change while a run is served. Volunteers that have one version and volunteers that have another train the
-// same thing.
+// Takes over settings that may change while a run is served. Volunteers with one version and volunteers with another
+// train one and the same model.
 void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
   manifest.title = anew.title;
   manifest.client_min = anew.client_min;
@@ -123,17 +123,17 @@ void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
 
 }  // namespace
 
-// A run being served. The manifest never changes, but for what an operator may sign anew (`take_changes`): that, the
-// envelope and the core belong to the service's mutex.
+// A run being served. The manifest never changes, except for settings that an operator may sign again (`take_changes`):
+// those, the envelope and the core belong to the service's mutex.
 struct RunService::Active {
   std::string envelope;
   wire::RunManifest manifest;
   std::unique_ptr<core::RunCoordinator> core;
-  wire::RunState set_state = wire::RunState::created;  // last taken over from the database, …
-  bool retired = false;                                // its members are told that it is over, and nobody else of it
-  std::int64_t newest_reversal = 0;                    // … and what of it the core's sums of credit hold
-  std::vector<db::Lane> assigned;                      // that the store has not been asked to take, …
-  std::vector<core::LeasesDealt> dealt;                // … nor these
+  wire::RunState set_state = wire::RunState::created;  // last taken over from the database
+  bool retired = false;                                // its members hear that it is over, and nobody else hears of it
+  std::int64_t newest_reversal = 0;                    // the newest that the core's sums of credit hold
+  std::vector<db::Lane> assigned;                      // lanes that the store has not been asked to take
+  std::vector<core::LeasesDealt> dealt;                // leases that the store has not been asked to take
 };
 
 RunService::RunService(const Parts& parts, core::CoordinatorOptions options)
@@ -214,7 +214,7 @@ Status RunService::activate(const db::Run& run) {
         ErrorCode::failed_precondition,
         what + ": its manifest does not name the state that it begins with; run: starling-coordinator run sign"};
   }
-  const auto newest_reversal = parts_.stores.credit.newest_reversal();  // before the sums that it may be in
+  const auto newest_reversal = parts_.stores.credit.newest_reversal();  // read before the sums that it may be in
   if (!newest_reversal) return newest_reversal.error().prefixed(what);
   auto recovered = recover_run(parts_.stores, run);
   if (!recovered) return recovered.error().prefixed(what);
@@ -235,7 +235,7 @@ Status RunService::activate(const db::Run& run) {
   return {};
 }
 
-// The same run, signed with the project's next key, or with other mirrors, title or oldest version.
+// Takes over a new signature of the run: by the project's next key, or with other mirrors, title or oldest version.
 Status RunService::follow_signature(Active& active, const db::Run& run) {
   const std::string what = fmt::format("run '{}', signed anew", run.run_id);
   const auto envelope = manifest::decode_envelope(run.manifest_envelope);
@@ -249,8 +249,8 @@ Status RunService::follow_signature(Active& active, const db::Run& run) {
   return {};
 }
 
-// Credit that an operator has taken back is told to members too. Read between two rounds' writes, so that the sums hold
-// exactly the rounds that the core was told are stored.
+// Members hear of credit that an operator has taken back, too. It is read between two rounds' writes, so that the sums
+// hold exactly the rounds that the core knows to be stored.
 Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
   STARLING_ASSIGN(const std::int64_t newest, parts_.stores.credit.newest_reversal());
   {
@@ -279,8 +279,8 @@ Error RunService::nothing_served() const {
   return {ErrorCode::unavailable, "the coordinator has just begun; try again"};
 }
 
-// What one term has decided is not written in another, of which it knows nothing. (Between two terms of this process
-// others may have led: the database itself refuses what comes then.)
+// A decision of one term is not written in another, which knows nothing of it. (Between two terms of this process
+// others may have led: the database itself refuses writes that come then.)
 StoreWriter::Write RunService::in_this_term(StoreWriter::Write write) const {
   return [this, term = terms_.load(), write = std::move(write)]() -> Status {
     if (terms_ != term) return Error{ErrorCode::failed_precondition, "this coordinator has not led since"};
@@ -433,7 +433,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
   }
 }
 
-// All that were assigned while the store was busy are written together: a whole swarm may come at once.
+// Lanes that were assigned while the store was busy are written together: a whole swarm may come at once.
 void RunService::store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned) {
   active->assigned.push_back({assigned.holder.peer, assigned.holder.lane, assigned.wall});
   if (active->assigned.size() > 1) return;
@@ -448,7 +448,7 @@ void RunService::store_lane(const std::shared_ptr<Active>& active, const core::L
   });
 }
 
-// All that were dealt while the store was busy are written together.
+// Leases that were dealt while the store was busy are written together.
 void RunService::store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt) {
   active->dealt.push_back(dealt);
   if (active->dealt.size() > 1) return;

@@ -1,10 +1,10 @@
 // The run that is being served: the pure coordinator core under one mutex, with the store behind it.
 //
-// Heartbeats hold the mutex for microseconds; what the core wants stored is written by two threads of its
-// own (rounds; everything else). A round is acknowledged, and a lease told, when its commit is on the disk. What waits
-// there is bounded by the core: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations one a turn,
-// leases by what members may hold;
-// and one reading of the sums for each time an operator took credit back.
+// Heartbeats hold the mutex for microseconds; two threads of the service write the core's store operations (one for
+// rounds, one for everything else). A round is acknowledged, and a lease announced, when its commit is on the disk. The
+// core bounds the writes that wait there: rounds by core::kRoundsAheadMax, lanes by the run's peers_max, evaluations
+// one a turn, leases by the number that members may hold; and there is one reading of the sums for each time an
+// operator took credit back.
 #pragma once
 
 #include <atomic>
@@ -42,15 +42,15 @@ class RunService final : public reach::RelayRules {
   explicit RunService(const Parts& parts, core::CoordinatorOptions options = {});
   ~RunService() override;
 
-  // From now on members are dialled to see whether others can (CoordinatorOptions::dial_back). Before the first
+  // Dials members from now on to see whether others can (CoordinatorOptions::dial_back). Comes before the first
   // heartbeat.
   void dial_back_by(std::unique_ptr<reach::Prober> prober);
 
-  // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set.
-  // Also at the start. corrupt when the manifest of the run does not bear the project's signature.
+  // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set. Called at the
+  // start, too. corrupt when the manifest of the run does not bear the project's signature.
   Status poll();
-  // This process does not lead any more: nothing is served until poll(), which must not be called before it leads
-  // again, and what waits to be stored is dropped. Members tell the next leader what was not acknowledged.
+  // Ends this process' term as leader: nothing is served until poll(), which must not be called before it leads again,
+  // and writes that wait are dropped. Members send the next leader the reports that were not acknowledged.
   void stand_down() EXCLUDES(mutex_);
   // Lets the core act on time; returns when it wants that again.
   TimePoint tick();
@@ -58,11 +58,11 @@ class RunService final : public reach::RelayRules {
   // not_found: another run, or none. resource_exhausted: the run is full.
   Result<wire::HeartbeatReply> heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat);
 
-  // What a member says of its samples; not_found as above.
+  // Takes a member's report of samples it cannot use; not_found: another run, or none.
   Status unusable_samples(const core::MemberIdentity& who, const wire::UnusableSamples& samples);
 
-  // What `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with one of the other
-  // two. Called by one request of that member at a time.
+  // Returns the state that `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with
+  // one of the other two. Called by one request of that member at a time.
   Result<core::CheckpointWanted> checkpoint_wanted(const PeerId& peer);
   void keep_checkpoint(const wire::Checkpoint& checkpoint);
   void give_up_checkpoint(const PeerId& peer);
@@ -70,7 +70,7 @@ class RunService final : public reach::RelayRules {
   [[nodiscard]] std::optional<ServedRun> served() const;
   // core::RunCoordinator::hosts(); empty without a run.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;
-  // Who may use the operator's relay.
+  // The rules of the operator's relay.
   [[nodiscard]] bool may_post(const PeerId& peer) const override;
   [[nodiscard]] std::optional<reach::RelayAllowance> allowance(const PeerId& caller,
                                                                const PeerId& called) const override;
@@ -96,19 +96,19 @@ class RunService final : public reach::RelayRules {
   Parts parts_;
   core::CoordinatorOptions options_;
   mutable Mutex mutex_;
-  std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // its core too
-  bool looked_ GUARDED_BY(mutex_) = false;             // whether there is a run, in this term
-  std::atomic<std::int64_t> terms_ = 0;                // that have ended
-  StoreWriter rounds_;                                 // after what they use
+  std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // the mutex guards its core, too
+  bool looked_ GUARDED_BY(mutex_) = false;             // in this term: it is known whether there is a run
+  std::atomic<std::int64_t> terms_ = 0;                // number that have ended
+  StoreWriter rounds_;                                 // declared after the members that its writes use
   StoreWriter others_;
   std::unique_ptr<reach::Prober> prober_;
 };
 
-// The run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest. Retired ones
-// only as `current`, and only when there is no other. Null when there is none.
+// Returns the run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest.
+// Retired ones only as `current`, and only when there is no other. Null when there is none.
 const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current);
 
-// What a core needs to take up `run` where the store is.
+// Returns everything that a core needs to take up `run` where the store is.
 Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run);
 
 }  // namespace starling::api

@@ -38,13 +38,13 @@ bool StoreWriter::next(Entry& entry) {
   return true;
 }
 
-// The first entry is done with.
+// Removes the first entry, which is done with.
 void StoreWriter::drop_first() {
   MutexLock lock(mutex_);
   entries_.pop_front();
 }
 
-// False when the process is ending: there is no time to wait.
+// Returns false when the process is ending: there is no time to wait.
 bool StoreWriter::wait(Duration pause) {
   MutexLock lock(mutex_);
   if (!closing_) changed_.wait_for(mutex_, pause);  // a new entry ends it early, which does no harm

@@ -1,5 +1,5 @@
-// Writes that must not be lost and must not keep a heartbeat waiting: done in order on a thread of its own,
-// each again and again until the store has taken it, or has said that it never will.
+// Writes that must not be lost and must not keep a heartbeat waiting: done in order on a thread of its own, each again
+// and again until the store has taken it, or has said that it never will.
 #pragma once
 
 #include <deque>
@@ -18,15 +18,15 @@ class StoreWriter {
   using Write = std::function<Status()>;
 
   StoreWriter();
-  // Gives what is queued one more try, then ends: what the store does not take at the end of the process was
+  // Gives queued writes one more try, then ends: a write that the store does not take at the end of the process was
   // never promised to anybody.
   ~StoreWriter();
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  // `what` names the write in the log, should it fail. Callers bound what they add (see run_service.h). `refused` is
-  // called, on the writer's thread, when the write can never be done: it is dropped then, and what waits behind it goes
-  // on.
+  // `what` names the write in the log, should it fail. Callers bound the writes they add (see run_service.h). `refused`
+  // is called, on the writer's thread, when the write can never be done: it is dropped then, and the writes behind it
+  // go on.
   void add(std::string what, Write write, std::function<void()> refused = nullptr);
   [[nodiscard]] std::size_t waiting() const;
 

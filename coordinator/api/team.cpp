@@ -1,4 +1,4 @@
-// The team of whoever's computer asks.
+// The team of the calling computer's volunteer.
 #include "shared/wire/team.h"
 
 #include <fmt/core.h>
