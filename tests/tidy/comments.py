@@ -10,7 +10,6 @@ PATH = "tests/tidy/comments.py"
 # may not stay on it, and no room is added.
 ROOMS_STILL_TO_CLEAN = [
     "tests/client/session",
-    "tests/coordinator/core",
     "tests/sim",
 ]
 

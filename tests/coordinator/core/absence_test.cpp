@@ -1,4 +1,4 @@
-// Rounds that members average among themselves while the coordinator is away, and what it makes of them.
+// Rounds that members average among themselves while the coordinator is away, and its answer to them.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -16,7 +16,7 @@ SampleCount ledger_sum(const Swarm& swarm) {
                          [](SampleCount sum, const auto& entry) { return sum + entry.second; });
 }
 
-// The members average among themselves, as they do while the coordinator is away: in the successor of the group that
+// The members average among themselves, like they do while the coordinator is away: in the successor of the group that
 // they last averaged in.
 void average_autonomously(Swarm& swarm, const std::vector<int>& members, SampleCount samples) {
   const wire::GroupInfo group = Swarm::successor_group(swarm.member(members.front()));
@@ -154,7 +154,7 @@ TEST_CASE(
   swarm.run_for(seconds(10));
   swarm.coordinator_reachable = true;
   swarm.run_for(seconds(20));
-  CHECK(swarm.decided.size() == before);  // the third may come back with the same result
+  CHECK(swarm.decided.size() == before);  // the third may come back with an equal result
   swarm.run_for(seconds(20));
   CHECK(swarm.decided.size() == before);
   for (const int number : {1, 2}) {
@@ -197,7 +197,7 @@ TEST_CASE("a state that nobody holds any more is replaced by the most advanced o
 
 namespace {
 
-// As a store that was set back to round 10 has it; three accounts were credited with the round before.
+// A store that was set back to round 10; three accounts were credited with the round before.
 RecoveredRun set_back() {
   RecoveredRun recovered = running_run(10, state_after(first_state(), GroupId{}));
   recovered.last_group.bytes.fill(7);

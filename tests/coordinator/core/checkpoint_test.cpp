@@ -1,4 +1,4 @@
-// Copies of the state that the coordinator keeps: who sends one, and when a run goes back to it.
+// Copies of the state that the coordinator keeps: the member that sends one, and when a run goes back to it.
 #include <doctest/doctest.h>
 
 #include "coordinator/core/checkpoint_turn.h"
@@ -83,7 +83,7 @@ TEST_CASE("a run whose members are all gone goes on from the copy, and not from 
   Swarm swarm(small_manifest(), recovered);
   VirtualMember& fresh = swarm.add(1, 40);
   swarm.run_for(seconds(50));
-  CHECK(swarm.adopted.empty());  // one of those who hold more may come back
+  CHECK(swarm.adopted.empty());  // a member that holds more may come back
   CHECK_FALSE(fresh.last_reply.checkpoint.has_value());
   swarm.run_for(seconds(25));
   REQUIRE(swarm.adopted.size() == 1);
@@ -94,7 +94,7 @@ TEST_CASE("a run whose members are all gone goes on from the copy, and not from 
   REQUIRE(fresh.last_reply.checkpoint.has_value());
   CHECK(fresh.last_reply.checkpoint->file.sha256 == digest(200));
   swarm.run_for(seconds(100));
-  CHECK(swarm.adopted.size() == 1);  // as long as it takes to load
+  CHECK(swarm.adopted.size() == 1);  // one is enough while it is loaded
 
   fresh.state = digest(90);
   fresh.state_round = 100;

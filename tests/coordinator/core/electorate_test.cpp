@@ -1,4 +1,4 @@
-// Whose votes count, and how.
+// Votes that count, and how.
 #include "coordinator/core/electorate.h"
 
 #include <doctest/doctest.h>

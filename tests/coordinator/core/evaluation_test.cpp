@@ -64,7 +64,7 @@ TEST_CASE("… but not for long: the others go on without those that take minute
   Swarm swarm;
   for (int i = 1; i <= 4; ++i) swarm.add(i, 20).evaluation_takes = std::chrono::hours(1);
   swarm.run_for(seconds(60));
-  CHECK(swarm.decided.size() > 28);  // two of four, but for the first ten seconds
+  CHECK(swarm.decided.size() > 28);  // two of four, except in the first ten seconds
   CHECK(swarm.evaluations.empty());
 }
 

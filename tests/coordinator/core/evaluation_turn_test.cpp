@@ -35,12 +35,12 @@ TEST_CASE("two measure the same state, and are believed when they agree") {
   CHECK_FALSE(f.ask(3).has_value());
   CHECK(f.ask(1) == 5);  // its reply may be lost
   f.tell(3, 5, 2.0);     // was not asked
-  f.tell(1, 4, 2.0);     // nor for that
+  f.tell(1, 4, 2.0);     // was not asked for that
   f.tell(1, 5, 2.0);
   CHECK_FALSE(f.ask(1).has_value());
   CHECK_FALSE(f.conclude().has_value());
   f.tell(2, 5, 2.001);  // on another processor
-  f.tell(2, 5, 9.0);    // nobody is heard twice
+  f.tell(2, 5, 9.0);    // a second figure of one member is ignored
   const auto verdict = f.conclude();
   REQUIRE(verdict.has_value());
   CHECK(verdict->round == 5);
@@ -64,9 +64,9 @@ TEST_CASE("other processors and cards agree, liars within what nobody sees only"
   };
   CHECK(believed(2.0, 2.0, 1000) == 2);
   CHECK(believed(2.0, 2.01, 1000) == 2);       // half a percent: bfloat16
-  CHECK(believed(0.0002, 0.0005, 1000) == 2);  // of a model that is nearly always right
+  CHECK(believed(0.0002, 0.0005, 1000) == 2);  // for a model that is nearly always right
   CHECK(believed(2.0, 2.05, 1000) == 0);
-  CHECK(believed(2.0, 2.0, 999) == 0);  // of other data
+  CHECK(believed(2.0, 2.0, 999) == 0);  // on other data
 }
 
 TEST_CASE("a third member is asked when two differ, and who is outvoted is named") {
@@ -140,14 +140,14 @@ TEST_CASE("a member alone is believed, by a single figure; of two that differ, n
   f.tell(1, 6, 2.0);
   f.tell(2, 6, 1.0);
   CHECK(f.conclude()->believed.empty());
-  f.situation.round = 7;  // one of them alone proves nothing …
+  f.situation.round = 7;  // one of them alone proves nothing
   f.pause();
   f.ask(1);
   f.tell(1, 7, 2.0);
   f.situation.round = 8;
   CHECK(f.conclude()->believed.empty());
   f.turn.forget_gone([](const PeerId& peer) { return peer == peer_id(1); });
-  f.members = 1;  // … until the other is gone
+  f.members = 1;  // the other is gone
   f.pause();
   f.ask(1);
   f.tell(1, 8, 2.0);
@@ -157,7 +157,7 @@ TEST_CASE("a member alone is believed, by a single figure; of two that differ, n
 TEST_CASE("a running swarm is told of a state some seconds ahead, more where that was too late") {
   Turns f;
   f.situation.planned = true;
-  CHECK(f.ask(1) == 6);  // nothing is known of its rounds, but that this one is over soon
+  CHECK(f.ask(1) == 6);  // nothing is known of its rounds, except that this one is over soon
   f.turn.on_call(f.now, peer_id(1), 7);
   f.situation.round = 7;
   CHECK(f.conclude()->believed.empty());

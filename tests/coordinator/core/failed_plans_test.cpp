@@ -9,7 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Until all of these average in the same group; its id.
+// Runs until all of these average in one group; returns its id.
 GroupId all_average(Swarm& swarm, const std::vector<int>& members) {
   swarm.averaging_time = seconds(60);
   for (const int number : members) {
@@ -19,7 +19,7 @@ GroupId all_average(Swarm& swarm, const std::vector<int>& members) {
   return swarm.member(members.front()).group->id;
 }
 
-// It has left in vain, with what it had computed.
+// It has left without a result, with its samples.
 void leave(Swarm& swarm, int number) {
   swarm.member(number).train_on();
   swarm.member(number).next_call = swarm.now;

@@ -1,4 +1,4 @@
-// What happens when members vanish, the coordinator restarts, or everything at once.
+// Members that vanish, a coordinator that restarts, and everything at once.
 #include <doctest/doctest.h>
 
 #include <random>

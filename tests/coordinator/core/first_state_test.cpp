@@ -1,4 +1,4 @@
-// Which state a run begins with: the one that its manifest names.
+// The state that a run begins with: the one that its manifest names.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Digest another_state() {
   return digest;
 }
 
-// One that always says that it holds another state, and is dialable.
+// A member that always says that it holds another state, and is dialable.
 wire::HeartbeatReply claim(Swarm& swarm, RoundIndex round) {
   wire::Heartbeat beat;
   beat.run_id = "test";

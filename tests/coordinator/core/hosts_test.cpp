@@ -1,4 +1,4 @@
-// What the planner is told of those who train: their computers, their lines, and how often one of them stops.
+// The planner's view of members that train: their computers, their lines, and how often one of them stops.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST_CASE("who stops departs, whatever for: it pauses, begins anew, leaves or va
   Swarm swarm;
   for (int i = 1; i <= 6; ++i) swarm.add(i);
   swarm.run_for(seconds(5));
-  // Of minutes in which nobody does, one in eight hours is as likely as anything.
+  // Minutes in which nobody stops still allow one stop in eight hours.
   const double once = departures_per_s(swarm);
   CHECK(once == doctest::Approx(1.0 / (8 * 3600)).epsilon(0.01));
   const auto departed = [&] { return departures_per_s(swarm) / once - 1; };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kProcess = 7;
 
-// Deals as the coordinator does, with a store that takes everything at once.
+// Deals like the coordinator does, with a store that takes everything at once.
 struct Book {
   LeaseBook book;
   std::vector<SampleTried> tried;  // in the store
@@ -158,7 +158,7 @@ TEST_CASE("what three accounts can not use is set aside, and the rest of the epo
     REQUIRE(leases[0].epoch == 0);
     const SampleCount draw = peer == 1 ? kDraw : leases[0].number;
     set_aside = book.pass_over(peer, {draw});
-    CHECK(book.pass_over(peer, {draw}).empty());  // it is said twice
+    CHECK(book.pass_over(peer, {draw}).empty());  // it was reported before
     const wire::Contribution contribution{peer_id(peer), 8, next_draw};
     CHECK(book.book.passed_over(round, contribution) == 1);
     const auto counted = book.book.count(round, contribution);
@@ -264,7 +264,7 @@ TEST_CASE("a book goes on where the store is: with members that come and go, eac
   std::map<std::int64_t, std::set<std::int64_t>> counted;
   std::vector<std::pair<SampleCount, std::int64_t>> members(6, {1, kProcess});  // next draw and process
   constexpr RoundIndex kCalmFrom = 200;
-  std::int64_t begun = 0;  // epochs, before it is calm
+  std::int64_t begun = 0;  // number of epochs, before it is calm
   for (RoundIndex round = 0; round < kCalmFrom + 60; ++round) {
     const auto happens = [&, stormy = round < kCalmFrom](unsigned once_in) {
       return stormy && random() % once_in == 0;

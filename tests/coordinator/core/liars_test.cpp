@@ -17,7 +17,7 @@ Digest invented() {
   return digest;
 }
 
-// Reports of one member alone, of so many rounds from `first` on, none of which anybody dealt.
+// Reports of one member alone, for `rounds` rounds from `first` on, none of which anybody dealt.
 std::vector<wire::RoundReport> lone_reports(int number, RoundIndex first, int rounds) {
   std::vector<wire::RoundReport> reports;
   for (int i = 0; i < rounds; ++i) {
@@ -32,7 +32,7 @@ std::vector<wire::RoundReport> lone_reports(int number, RoundIndex first, int ro
   return reports;
 }
 
-// Nothing that the liar has said counts, and the others go on as before.
+// Nothing that the liar has said counts, and the others go on undisturbed.
 void check_unharmed(Swarm& swarm, std::size_t before, int liar) {
   swarm.run_for(seconds(10));
   CHECK(swarm.decided.size() > before + 10);

@@ -15,7 +15,7 @@ constexpr PeerId kNobody{};
 
 wire::Endpoint operator_relay() { return {peer_id(99), "203.0.113.1", 8444}; }
 
-// As an operator serves volunteers behind routers.
+// The options of an operator that serves volunteers behind routers.
 CoordinatorOptions on_the_internet() {
   CoordinatorOptions options;
   options.dial_back = true;
@@ -143,7 +143,7 @@ TEST_CASE("a relay that goes, or cannot be used, is replaced") {
   swarm.call_and_test(1, true, 1e6);
   swarm.call_and_test(2, false);
   REQUIRE(swarm.relay_of(2) == peer_id(1));
-  swarm.now += 16s;  // it was told, and is still not there
+  swarm.now += 16s;  // it has heard of the relay, and is still not there
   (void)swarm.call(2);
   CHECK(swarm.relay_of(2) == peer_id(99));
 

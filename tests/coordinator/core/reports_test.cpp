@@ -1,4 +1,4 @@
-// Which reports count.
+// Reports that count, and reports that do not.
 #include "coordinator/core/reports.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ struct Averaging : Swarm {
     for (int i = 1; i <= members; ++i) add(i, 20);
     for (int i = 1; i <= members; ++i) {
       while (member(i).phase != wire::MemberPhase::averaging) run_for(std::chrono::milliseconds(5));
-      // By then it is seen there, and does nothing but what a test says.
+      // By then it is seen there, and does nothing except what a test says.
       call(member(i));
       member(i).start = now + std::chrono::hours(2);
     }
@@ -104,7 +104,7 @@ TEST_CASE("what a group does not confirm is told once, whether it comes before t
   };
   wire::RoundReport lie = swarm.report();
   swarm.of(lie, 1).samples = 200;
-  swarm.of(lie, 2).samples = 500;  // what it says of others is nobody's claim
+  swarm.of(lie, 2).samples = 500;  // its word about others is nobody's claim
   CHECK(claims(tell(swarm, 1, lie)).empty());
   const auto decided = claims(tell(swarm, 2, swarm.report()));
   REQUIRE(decided.size() == 1);
@@ -265,7 +265,8 @@ TEST_CASE("who claims far more than was expected of all gets no credit for the r
   for (int i = 1; i <= 4; ++i) swarm.add(i, 15);
   while (swarm.member(4).phase != wire::MemberPhase::averaging) swarm.run_for(std::chrono::milliseconds(5));
   const RoundIndex round = swarm.member(4).group->round;
-  swarm.member(4).samples = 60 * 60;  // 15 a second for 10 s is what might have come of each until all had to begin
+  // 15 a second for 10 s is the most that each could have brought until all had to begin
+  swarm.member(4).samples = 60 * 60;
   swarm.run_for(std::chrono::seconds(8));
   CHECK(swarm.decided.size() > 2);
   for (int i = 1; i <= 3; ++i) CHECK(swarm.ledger.contains({round, peer_id(i)}));
@@ -315,7 +316,7 @@ TEST_CASE(
   CHECK_FALSE(book.has_spoken(peer_id(1), 5));  // may tell it again
   CHECK(book.add({}, peer_id(2), claim(4, 0)).ok());
   CHECK(book.classes(4).size() == 1);
-  // What is forgotten gives its bytes back, all of them.
+  // Reports that are forgotten give their bytes back, all of them.
   book.forget_below(5);
   int again = 0;
   while (again < 100 && book.add({}, peer_id(again), claim(7, again)).ok()) ++again;

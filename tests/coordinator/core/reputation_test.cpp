@@ -18,7 +18,7 @@ struct Says {
   Fault fault = Fault::gone;
 };
 
-// A group of members 1 … n that meets every round; who is accused in a round does not finish it.
+// A group of members 1 … n that meets every round; a member that is accused in a round does not finish it.
 class Rounds {
  public:
   explicit Rounds(int members) {

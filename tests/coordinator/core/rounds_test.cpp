@@ -1,4 +1,4 @@
-// How a healthy swarm goes from round to round.
+// The way of a healthy swarm from round to round.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ SampleCount averaged_sum(const Swarm& swarm) {
                          [](SampleCount sum, const auto& entry) { return sum + entry.second; });
 }
 
-// Three have been at work for ten seconds; the one that is returned joins them, and its download takes so long.
+// Three have been at work for ten seconds; the one that is returned joins them, and its download takes this long.
 VirtualMember& join_three_at_work(Swarm& swarm, Duration download) {
   for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
   swarm.run_for(seconds(10));
@@ -280,7 +280,7 @@ TEST_CASE("one that never gets the state holds up one round in many") {
     swarm.run_for(std::chrono::minutes(minutes));
     return swarm.decided.size() - before;
   };
-  CHECK(rounds_in_minutes(2) > 100);  // of about 206 that are possible
+  CHECK(rounds_in_minutes(2) > 100);  // about 206 are possible
   CHECK(rounds_in_minutes(2) > 180);
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("a download that outlasts fifty rounds gets through, and is not begun 
   swarm.run_for(std::chrono::minutes(8));
   CHECK(newcomer.synced);
   CHECK(swarm.decided.back().contributions.size() == 4);
-  CHECK(swarm.decided.size() - rounds_before > 800);  // of about 1030
+  CHECK(swarm.decided.size() - rounds_before > 800);  // about 1030 are possible
 }
 
 TEST_CASE("who tells how fast its line is gets the time that its download takes, at once") {
@@ -319,8 +319,7 @@ TEST_CASE("who tells how fast its line is gets the time that its download takes,
     tells_its_line(another);
     return another;
   };
-  // Such downloads get a twentieth of the time. What was saved up has one more in it; who comes after that waits its
-  // turn.
+  // Such downloads get a twentieth of the time. The saved time has one more in it; the next one waits its turn.
   VirtualMember& second = add_another(5);
   swarm.run_for(std::chrono::minutes(3));
   CHECK(second.synced);
@@ -329,7 +328,7 @@ TEST_CASE("who tells how fast its line is gets the time that its download takes,
   swarm.run_for(std::chrono::minutes(15));
   CHECK_FALSE(third.synced);
   CHECK(third.download_round == 0);
-  CHECK(swarm.decided.size() - rounds_before > 1400);  // of about 1550
+  CHECK(swarm.decided.size() - rounds_before > 1400);  // about 1550 are possible
   swarm.run_for(std::chrono::minutes(20));
   CHECK(third.synced);
 }
@@ -344,7 +343,7 @@ TEST_CASE(
     CAPTURE(time);
     swarm.run_for(seconds(20));
     CHECK(member.synced);
-    member.state.bytes.fill(7);  // its process began anew
+    member.state.bytes.fill(7);  // its process started again
     member.synced = false;
   }
 }

@@ -290,7 +290,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
     member.phase = wire::MemberPhase::joining;
     member.group.reset();
     member.samples = member.samples_ahead = 0;
-    if (returns) {  // with what it had computed
+    if (returns) {  // its samples are kept
       member.state = member.kept_state;
       member.state_round = reply.round;
       member.samples = member.kept_samples;

@@ -1,5 +1,5 @@
-// Members on virtual time that behave as volunteers do: they train, call when told, meet when planned,
-// report what their group did, and fetch the state when they lost it. Averaging here is a fact, not work.
+// Members on virtual time that behave like volunteers: they train, call when told, meet when planned, report their
+// group's work, and fetch the state when they lost it. Averaging here is a fact, not work.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ PeerId peer_id(int number);
 Digest state_after(const Digest& state, const GroupId& group);
 Digest first_state();
 wire::RunManifest small_manifest();
-// As recovered from a store with rounds below `round`.
+// A run as recovered from a store with rounds below `round`.
 RecoveredRun running_run(RoundIndex round = 0, Digest digest = {});
 
 // Everybody belongs to the project; account = number of the peer + 1000, unless `accounts` says otherwise.
@@ -33,11 +33,11 @@ class OpenHosts final : public KnownHosts {
 struct VirtualMember {
   PeerId peer;
   double samples_per_s = 20;
-  double batch_seconds = 0.05;  // as it tells
+  double batch_seconds = 0.05;  // the value that it reports
   double batch_jitter = 0;
   double line_bytes_per_s = 0;  // both ways; 0: not measured
   double round_trip_s = 0;
-  Duration result_takes{};  // after the others are done, when it is deferred
+  Duration result_takes{};  // time after the others are done, when it is deferred
   bool alive = true;
   bool dialable = true;  // else it waits for calls where the coordinator sends it
   bool paused = false;
@@ -45,38 +45,39 @@ struct VirtualMember {
   RoundIndex state_round = 0;
   Digest state;
   bool synced = false;
-  Duration download_takes{};  // of the state from a donor
+  Duration download_takes{};  // time to load the state from a donor
   TimePoint downloaded_at{};
   RoundIndex download_round = 0;
   Digest download;
   bool delays_updates = false;  // computes on while it averages
   double samples = 0;
-  double samples_ahead = 0;  // of the next round
+  double samples_ahead = 0;  // samples of the next round
   TimePoint trained_at{};
   TimePoint next_call{};
   std::optional<wire::GroupInfo> group;
   TimePoint start{};
-  std::optional<wire::RoundReport> late;  // of the round whose result it still takes, as a deferred member, until …
+  // report of the round whose result it still takes, as a deferred member, until late_until
+  std::optional<wire::RoundReport> late;
   TimePoint late_until{};
   std::vector<wire::RoundReport> reports;
-  // The state before the last step, what it had computed there, and the group that stepped.
+  // The state before the last step, its samples there, and the group that stepped.
   Digest kept_state;
   double kept_samples = 0;
   std::optional<wire::GroupInfo> last_group;
   std::vector<SampleCount> last_contributed;  // by rank
   wire::HeartbeatReply last_reply;
   int calls = 0;
-  std::optional<RoundIndex> evaluate_round;  // it is asked to measure the state of
+  std::optional<RoundIndex> evaluate_round;  // the round whose state it is asked to measure
   std::optional<wire::EvaluationReport> evaluation;
-  double bits_per_byte = 4.5;  // that it says it measures
+  double bits_per_byte = 4.5;  // the value that it reports
   Duration evaluation_takes{};
-  TimePoint evaluated_at = kNever;  // it is at it until then
+  TimePoint evaluated_at = kNever;  // when its measurement ends
 
   void train_on() {
     phase = wire::MemberPhase::training;
     group.reset();
   }
-  // Steps with the result of the round that its group has averaged, and has it to report.
+  // Steps with the result of the round that its group has averaged, and keeps the report.
   void step(const wire::RoundReport& report, const wire::GroupInfo& averaged_in);
 };
 
@@ -90,12 +91,12 @@ class Swarm {
   VirtualMember& add(int number, double samples_per_s = 20);
   VirtualMember& member(int number) { return members_.at(peer_id(number)); }
   void run_for(Duration time);
-  // One heartbeat of the member, now.
+  // Makes one heartbeat of the member, now.
   HeartbeatDecision call(VirtualMember& member);
-  // Replaces the coordinator by one that knows only what was stored.
+  // Replaces the coordinator by one that has only the stored facts.
   void restart_coordinator(CoordinatorOptions options = {});
 
-  // The group that this member would form without a coordinator, for its round; it has stepped at least once.
+  // Returns the group that this member would form without a coordinator, for its round; it has stepped at least once.
   [[nodiscard]] static wire::GroupInfo successor_group(const VirtualMember& member);
 
   // The ledger as a store would keep it.
@@ -104,12 +105,12 @@ class Swarm {
   std::vector<EvaluationStored> evaluations;
   std::vector<StateAdopted> adopted;
   std::vector<LaneHolder> lanes;
-  std::vector<SeatedGroup> groups;  // that may decide a round
+  std::vector<SeatedGroup> groups;  // those that may decide a round
   bool store_takes = true;          // false: the disk is full
   bool coordinator_reachable = true;
   Duration averaging_time = std::chrono::milliseconds(80);
-  std::map<PeerId, std::vector<wire::Complaint>> complaints;  // that members make in every report
-  std::map<PeerId, SampleCount> averaged;                     // what members know went into states that they stepped to
+  std::map<PeerId, std::vector<wire::Complaint>> complaints;  // complaints that members make in every report
+  std::map<PeerId, SampleCount> averaged;  // samples that members know to be in states that they stepped to
 
   TimePoint now{std::chrono::seconds(100)};
   WallTime wall{1'700'000'000'000};
