@@ -9,7 +9,7 @@ using starling::session::BatchTimes;
 
 namespace {
 
-// So many batches of 4 samples, of a tenth of a second each, give or take `spread` of it.
+// Batches of 4 samples, of a tenth of a second each, give or take `spread` of it.
 void compute(BatchTimes& times, int batches, double spread, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<double> off(-spread * std::sqrt(3.0), spread * std::sqrt(3.0));

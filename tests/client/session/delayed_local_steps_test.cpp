@@ -1,4 +1,4 @@
-// Local steps that go on while a round is averaged, all of the vector or a fragment of it, beside the same arithmetic
+// Local steps that go on while a round is averaged, all of the vector or a fragment of it, beside the arithmetic
 // written out for single coordinates.
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ using namespace starling::optim;
 
 namespace {
 
-constexpr SampleCount kSamples = 4;  // a step
+constexpr SampleCount kSamples = 4;  // in a step
 constexpr double kInnerRate = 0.125;
 constexpr std::array<std::size_t, 4> kShown{0, 100, 3000, 6000};  // coordinates
 constexpr double kTolerance = 2e-5;  // single precision, some fifty operations on values of a few units
@@ -53,7 +53,7 @@ wire::RunManifest manifest_of(const Outer& outer, double merge_alpha, int fragme
   return manifest;
 }
 
-// Of one sample.
+// The gradient of one sample.
 float gradient_at(std::size_t coordinate, std::uint64_t batch) {
   return static_cast<float>(mix64(batch << 32 ^ coordinate) % 2001) / 1000.0F - 1.0F;
 }
@@ -79,7 +79,7 @@ struct Volunteer {
     samples += kSamples;
   }
 
-  // What it brings to the round, as the sum of so many samples.
+  // Its contribution to the round, as the sum of `samples`.
   std::pair<std::span<const float>, SampleCount> cut(RoundIndex round) {
     local->cut(round);
     const SampleCount weight = std::exchange(samples, 0);
@@ -90,12 +90,12 @@ struct Volunteer {
   std::span<const float> agreed;
   std::vector<float> state;
   session::FragmentSums sums;
-  SampleCount samples = 0;  // since a round was cut
+  SampleCount samples = 0;  // samples since a round was cut
   std::optional<LocalSteps> local;
 };
 
-// One coordinate of one computer, as the formula has it. What is told and not sent: samples x the way from where each
-// of its trainers began to where it has told to be, over as many rounds as there are fragments.
+// One coordinate of one computer, by the formula. Reported and unsent: samples x the way from where each of its
+// trainers began to where it has reported to be, over as many rounds as there are fragments.
 struct Reference {
   double own = 0, begin = 0, told = 0, alpha = 0;
   double left = 0;  // by trainers that have died
@@ -190,7 +190,7 @@ struct Swarm {
     }
     for (const auto& volunteer : volunteers) {
       volunteer->local->merge();
-      volunteer->local->merge();  // a request that is made again changes nothing
+      volunteer->local->merge();  // a repeated request changes nothing
     }
     check();
   }
@@ -203,7 +203,7 @@ struct Swarm {
     for (Reference& each : references[shown]) each.merge(expected[shown]);
   }
 
-  // Own parameters, and samples x way of what has been told and not been sent.
+  // Checks own parameters, and samples x way that have been reported and not been sent.
   void check() {
     for (std::size_t who = 0; who < volunteers.size(); ++who) {
       for (std::size_t shown = 0; shown < kShown.size(); ++shown) {
@@ -264,7 +264,7 @@ TEST_CASE("a trainer that dies leaves what it has told, before, during and after
     swarm.step(1);
     swarm.cut();
     for (const int who : {0, 1, 1}) swarm.step(who);
-    swarm.kill_trainer(1);  // the one that comes begins at the old agreed parameters, and merges as the others
+    swarm.kill_trainer(1);  // the new one begins at the old agreed parameters, and merges like the others
     for (const int who : {1, 0}) swarm.step(who);
     swarm.finish_round();
     for (const int who : {0, 1}) swarm.step(who);

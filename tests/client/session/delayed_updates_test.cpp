@@ -12,7 +12,7 @@ namespace {
 
 using Verdict = AveragingOutcome::Verdict;
 
-// Two batches of round 0, and its averaging has begun.
+// Two batches of round 0 are done, and its averaging has begun.
 struct Delayed : Fixture {
   Delayed() : Fixture({0, digest(1), {}}, true) {
     begin_training();
@@ -63,7 +63,7 @@ TEST_CASE("batches go on beside the step, too, and the next round has them all")
   REQUIRE(f.hands.recorded.size() == 1);
   CHECK(f.hands.recorded[0].contributions[0].samples == 8);
   CHECK(f.hands.recorded[0].loss == 2);
-  CHECK(f.session.view(f.now).samples_this_round == 12);  // of round 1
+  CHECK(f.session.view(f.now).samples_this_round == 12);  // round 1's
   f.batch_done();                                         // was begun before the step
   CHECK(f.session.view(f.now).samples_this_round == 16);
   REQUIRE(f.hands.batches.size() == 7);
@@ -71,7 +71,7 @@ TEST_CASE("batches go on beside the step, too, and the next round has them all")
   CHECK(f.hands.batches[6].first == 16);
   CHECK_FALSE(f.hands.batch_ahead[6]);
   CHECK_FALSE(f.hands.batch_first[6]);
-  f.hear(f.reply(0, digest(1)));  // of the call that was under way
+  f.hear(f.reply(0, digest(1)));  // answers the call that was under way
   CHECK(f.hands.heartbeats.back().samples_this_round == 16);
   CHECK(f.hands.heartbeats.back().state_digest == digest(2));
 }

@@ -26,13 +26,13 @@ TEST_CASE("draws go through the leases by number, and no number twice") {
   draws.hold({{1, 0, 40, 6, 3}, {7, 0, 0, 4, 4}});
   CHECK(draws.left(0) == 10);
   CHECK(draws.begin_batch(0, 4)->first == 40);
-  CHECK(draws.begin_batch(0, 4)->first == 40);  // nothing has come of it
+  CHECK(draws.begin_batch(0, 4)->first == 40);  // no end of it has been reported
   draws.on_batch();
   CHECK(draws.begin_batch(0, 4)->count == 2);
   draws.on_batch();
   CHECK(draws.begin_batch(0, 4)->first == 0);
   CHECK(draws.first() == 1);
-  draws.begin_round();  // what became of the other one is for others to say
+  draws.begin_round();  // the other one's end is for others to report
   draws.begin_batch(1, 4);
   draws.on_batch();
   CHECK(draws.first() == 7);
@@ -97,7 +97,7 @@ TEST_CASE("what is passed over belongs in a gradient that goes on behind it, and
   CHECK(passed.draws == std::vector<SampleCount>{7});
   CHECK(passed.counted == 0);
   draws.look_back();
-  CHECK_FALSE(draws.begin_batch(0, 4).has_value());  // what comes next is behind another gradient's
+  CHECK_FALSE(draws.begin_batch(0, 4).has_value());  // the next samples are behind another gradient's
 }
 
 TEST_CASE("while a gradient is averaged the next one takes draws, and the first then grows no more") {
@@ -167,7 +167,7 @@ TEST_CASE("a sample whose gradient is not finite is passed over and told, once a
   REQUIRE(f.hands.unusable.size() == 1);
   CHECK(f.hands.unusable[0].process == f.hands.heartbeats[0].process);
   CHECK(f.hands.unusable[0].draws == std::vector<SampleCount>{5});
-  CHECK(f.session.view(f.now).samples_this_round == 9);  // it is counted, with nothing
+  CHECK(f.session.view(f.now).samples_this_round == 9);  // it is counted, although it adds nothing
   CHECK(f.session.view(f.now).samples_total == 8);
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("while the coordinator is away a session goes on beyond its leases, wi
   begun.hear(begun.dealt(0, {{1, 0, 0, 4, 3}}));
   begun.batch_done();
   miss_coordinator(begun);
-  CHECK(begun.hands.batches.size() == 1);  // a gradient is never of leased samples and of others
+  CHECK(begun.hands.batches.size() == 1);  // a gradient never has both leased samples and others
   Leased fresh;
   fresh.hear(fresh.dealt(0, {}));
   CHECK(fresh.hands.batches.empty());

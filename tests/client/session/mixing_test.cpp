@@ -81,7 +81,7 @@ struct Quadratics {
       }
     }
   }
-  // With what was mixed and is not taken in yet.
+  // Includes averages that are not taken in yet.
   [[nodiscard]] double mean() const {
     double sum = 0;
     for (std::size_t k = 0; k < own.size(); ++k) sum += own[k] + pending[k];
@@ -109,8 +109,8 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
     all_reduce -= Quadratics::kRate * (all_reduce - 0.5);
     CHECK(swarm.mean() == doctest::Approx(all_reduce));
   }
-  // x_i = mean of what was before - rate * own gradient, and the gradients differ by 1 - d where the members differ by
-  // d. So d = rate (1 - d).
+  // x_i = mean of the values before - rate * own gradient, and the gradients differ by 1 - d where the members differ
+  // by d. So d = rate (1 - d).
   CHECK(swarm.spread() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate) / 2));
   CHECK(swarm.members[0].mixed() == 200);
 }
@@ -178,7 +178,7 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
     meeting = mixing.on_mixed(kStart + 1s, before, alone(1 - meeting->self, true));
     REQUIRE(meeting);
     CHECK(meeting->group.id != before);
-    CHECK(!mixing.on_mixed(kStart + 1s, before, met(2)));  // what is over comes too late
+    CHECK(!mixing.on_mixed(kStart + 1s, before, met(2)));  // the end of an earlier meeting comes too late
   }
   CHECK(!mixing.on_mixed(kStart + 2s, meeting->group.id, met(2)));
   CHECK(mixing.on_stepped(kStart + 2s).take_in);
@@ -211,7 +211,7 @@ TEST_CASE("who is alone mixes with nobody") {
 
 namespace {
 
-// Of two, the first one, that takes a step a second and whose partner comes so many seconds after it. Returns how
+// Plays the first of two members. It takes a step a second, and its partner comes `partner_after` later. Returns how
 // many steps after each other own parameters were sent out.
 std::vector<int> intervals_of(Mixing& mixing, Duration partner_after, double distance, int batches,
                               TimePoint from = kStart) {
@@ -261,10 +261,10 @@ TEST_CASE("where many steps lie between mixings a partner is waited for as long 
 
 TEST_CASE("mixings that find replicas near to each other become rarer, and those that find them apart more frequent") {
   Mixing near = mixing_of(with("random", 1, 0.04), 0, 2);
-  // Half of what may be: of two, each is sqrt(1 / 2) of the spread away from their mean.
+  // Half of the bound: each of two is sqrt(1 / 2) of the consensus distance away from their mean.
   CHECK(intervals_of(near, 100ms, 0.02 / std::sqrt(2.0), 17) == std::vector<int>{1, 1, 2, 4, 8});
   Mixing apart = mixing_of(with("random", 4, 0.04), 0, 2);
-  CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // but not than they are to be
+  CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // never below the least
 }
 
 TEST_CASE("where no mixing fits into a round any more, the round itself tells when there have to be some again") {

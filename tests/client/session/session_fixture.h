@@ -1,4 +1,4 @@
-// A session whose world is the test: what it asks for is remembered, what happens is told.
+// A session whose world is the test: its requests are remembered, events are played.
 #pragma once
 
 #include <span>
@@ -26,13 +26,13 @@ inline Digest digest(std::uint8_t n) {
   return d;
 }
 
-// Remembers what the session asked for; the test then plays the world.
+// Remembers the session's requests; the test then plays the world.
 struct Hands : Session::Mediator {
   std::vector<wire::Heartbeat> heartbeats;
   std::vector<wire::SampleRange> batches;
-  std::vector<bool> batch_first;  // of each batch: whether it starts the gradient from zero
-  std::vector<bool> batch_ahead;  // of each batch: whether it adds to the next round's gradient
-  std::vector<bool> batch_anew;   // of each batch: whether all before it is forgotten
+  std::vector<bool> batch_first;  // by batch: true if it starts the gradient from zero
+  std::vector<bool> batch_ahead;  // by batch: true if it adds to the next round's gradient
+  std::vector<bool> batch_anew;   // by batch: true if everything before it is forgotten
   std::vector<wire::GroupInfo> groups;
   std::vector<SampleCount> weights;
   std::vector<SampleCount> draws;
@@ -40,13 +40,13 @@ struct Hands : Session::Mediator {
   int evaluations = 0;
   std::vector<wire::UnusableSamples> unusable;
   std::vector<std::pair<RoundIndex, Digest>> fetches;
-  std::vector<Digest> files_fetched;                // of the fetches, those of the coordinator's copy
-  std::vector<Digest> made;                         // states of round 0 that it was to make
-  std::vector<std::pair<RoundIndex, Digest>> sent;  // to the coordinator
+  std::vector<Digest> files_fetched;                // the fetches of the coordinator's copy
+  std::vector<Digest> made;                         // states of round 0 that it was asked to make
+  std::vector<std::pair<RoundIndex, Digest>> sent;  // copies for the coordinator
   std::vector<wire::RoundReport> recorded;
   RoundIndex forgotten = 0;
-  std::vector<RoundIndex> withdrawn;                    // from each of these on, at some time
-  std::vector<std::pair<RoundIndex, Digest>> restored;  // states before a step that it was to return to
+  std::vector<RoundIndex> withdrawn;                    // the first round of each withdrawal
+  std::vector<std::pair<RoundIndex, Digest>> restored;  // states before a step that it was asked to return to
   int previous_forgotten = 0;
   int checkpoints = 0;
 
@@ -82,8 +82,8 @@ struct Hands : Session::Mediator {
   void save_checkpoint(RoundIndex, const Digest&) override { ++checkpoints; }
 };
 
-// One session at round 0 with state digest(1), unless told otherwise, that has asked the coordinator; it is member 1
-// of 3.
+// One session at round 0 with state digest(1), unless the arguments differ, that has asked the coordinator; it is
+// member 1 of 3.
 struct Fixture {
   Hands hands;
   TimePoint now = kStart;
@@ -149,7 +149,7 @@ struct Fixture {
     reply.donors = {{peer(2), "127.0.0.1", 7002}};
     return reply;
   }
-  // The coordinator answers no call for so long; batches go on.
+  // The coordinator answers none of these calls; batches go on.
   void miss_coordinator(int calls) {
     for (int i = 0; i < calls; ++i) {
       now += std::chrono::seconds(6);
@@ -169,7 +169,7 @@ struct Fixture {
     return outcome;
   }
 
-  // From training to the next round, all three members in it.
+  // Plays a round from training to the next round, with all three members in it.
   void play_round(RoundIndex round, const Digest& next_state) {
     auto planned = reply(round, session.view(now).state_digest);
     planned.group = group(round);

@@ -9,7 +9,7 @@ using namespace starling::session;
 
 namespace {
 
-// One whose project has signed that its run begins with digest(1).
+// A session whose project has signed that its run begins with digest(1).
 struct Signed : Fixture {
   explicit Signed(InitialState initial = {0, digest(1), {}})
       : Fixture(std::move(initial), false, false, swarm::kMemberSamplesMax, digest(1)) {}
@@ -202,7 +202,7 @@ TEST_CASE("a replica that is elsewhere makes the state of round 0 by itself, wit
   CHECK(f.session.view(f.now).state_round == 0);
   REQUIRE(f.hands.batches.size() == 1);
   CHECK(f.hands.batches[0].round == 0);
-  // It is no answer to what comes later.
+  // It is no answer to a later reply.
   f.hear(f.reply(5, digest(6)));
   CHECK(f.hands.made.size() == 1);
   CHECK(f.session.view(f.now).activity.reason == "waiting for a member that can hand over the model");

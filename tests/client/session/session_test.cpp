@@ -44,7 +44,7 @@ TEST_CASE("nobody computes more for a round than the others would believe") {
   f.hear(planned);
   REQUIRE(f.hands.groups.size() == 1);
   CHECK(f.hands.weights[0] == 12);
-  for (int i = 0; i < 3; ++i) f.batch_done();  // of the next one
+  for (int i = 0; i < 3; ++i) f.batch_done();  // batches of the next one
   CHECK(f.hands.batches.size() == 6);
   f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::averaged, {12, 6, 6}));
   f.session.on_step_done(f.now, digest(2));
@@ -86,7 +86,7 @@ TEST_CASE("reports are told again until they are acknowledged") {
   Fixture f;
   f.begin_training();
   f.play_round(0, digest(2));
-  f.hear(f.reply(0, digest(1)));  // of the call that was under way
+  f.hear(f.reply(0, digest(1)));  // answers the call that was under way
   REQUIRE(!f.hands.heartbeats.back().reports.empty());
   f.hear_nothing();
   f.session.on_timer(f.now + std::chrono::seconds(10));
@@ -255,7 +255,7 @@ TEST_CASE("a minority of its group does not step: it trains on and waits for the
   CHECK(f.hands.steps.empty());
   CHECK(f.hands.recorded.empty());
   REQUIRE(f.hands.batches.size() == 2);
-  CHECK_FALSE(f.hands.batch_first.back());  // what was computed is kept
+  CHECK_FALSE(f.hands.batch_first.back());  // its samples are kept
   CHECK(f.hands.batches.back().first == 4);
   SUBCASE("the coordinator plans again with those who are left") {
     f.begin_averaging({1, 2});
@@ -363,7 +363,7 @@ TEST_CASE("the one asked to evaluate says that it does, does so once and tells t
   CHECK(f.hands.evaluations == 1);
   f.session.on_timer(f.now);
   CHECK(f.hands.heartbeats.back().phase == wire::MemberPhase::evaluating);
-  f.hear(reply);  // the coordinator can not know yet
+  f.hear(reply);  // the coordinator cannot know yet
   f.session.on_evaluated(f.now, Evaluation{2.5, 1000});
   f.session.on_timer(f.now + std::chrono::seconds(2));
   REQUIRE(f.hands.heartbeats.back().evaluation.has_value());
@@ -372,7 +372,7 @@ TEST_CASE("the one asked to evaluate says that it does, does so once and tells t
   f.hear(f.reply(0, digest(1)));
   f.session.on_timer(f.now + std::chrono::seconds(4));
   CHECK_FALSE(f.hands.heartbeats.back().evaluation.has_value());
-  f.hear(reply);  // from one that was started anew
+  f.hear(reply);  // from a coordinator that was started again
   f.session.on_timer(f.now + std::chrono::seconds(6));
   REQUIRE(f.hands.heartbeats.back().evaluation.has_value());
   CHECK(f.hands.heartbeats.back().evaluation->bits_per_byte == 2.5);

@@ -17,7 +17,7 @@ wire::HeartbeatReply void_round(const Fixture& f) {
   return reply;
 }
 
-// At round 1, with the report of round 0 told and not settled.
+// A session at round 1, with the report of round 0 sent and not settled.
 struct Finished : Fixture {
   explicit Finished(bool leased = false) : Fixture({0, digest(1), {}}, false, leased) {
     auto plain = reply(0, digest(1));
@@ -29,7 +29,7 @@ struct Finished : Fixture {
     batch_done();
     session.on_averaged(now, outcome(AveragingOutcome::Verdict::averaged, {4, 6, 6}));
     session.on_step_done(now, digest(2));
-    hear(plain);  // to a call from before the step; the next one tells the report
+    hear(plain);  // answers a call from before the step; the next one sends the report
     batch_done();
   }
 };
@@ -41,7 +41,7 @@ TEST_CASE("a result that does not count is withdrawn, and the volunteer returns 
   CHECK(f.session.view(f.now).reports_waiting == 1);
   f.hear(void_round(f));
   CHECK(f.hands.withdrawn == std::vector<RoundIndex>{0});
-  f.batch_done();  // of the state that is gone
+  f.batch_done();  // a batch of the state that is gone
   REQUIRE(f.hands.restored.size() == 1);
   CHECK(f.hands.restored[0] == std::pair(RoundIndex{0}, digest(1)));
   CHECK(f.hands.fetches.empty());
@@ -62,7 +62,7 @@ TEST_CASE("leased samples of a round that does not count are drawn once more, in
   const wire::SampleRange first = f.hands.batches.front();
   CHECK(f.hands.batches.back().first > first.first);
   auto reply = void_round(f);
-  reply.leases = {};  // it has told that it drew further: the coordinator believes the lease to be used up
+  reply.leases = {};  // it has reported that it drew further: the coordinator believes the lease to be used up
   f.hear(reply);
   f.batch_done();
   f.session.on_state_fetched(f.now, 0, digest(1), Status());
