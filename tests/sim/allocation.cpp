@@ -13,8 +13,8 @@ namespace {
 constexpr double kBitsOfFloat = 32;
 constexpr double kMegabit = 1e6;
 
-// Of a butterfly all-reduce with these shares, in the longer of both directions, which carry the same here: a
-// contribution to each other owner, and the own part to everybody.
+// Returns the time of a butterfly all-reduce with these shares, in the longer of both directions, which carry equal
+// volumes here: a contribution to each other owner, and the own part to everybody.
 double seconds(const Lines& lines, const std::vector<double>& shares) {
   const auto others = static_cast<double>(lines.mbit_s.size() - 1);
   double longest = 0;

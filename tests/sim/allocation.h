@@ -1,5 +1,5 @@
-// Who reduces how much of the vector, and how long an averaging takes then, over lines of different speeds: the
-// product's allocation (shared/swarm/shares.h) beside what is fixed beforehand.
+// The division of the vector among its reducers, and the time that an averaging takes then, over lines of different
+// speeds: the product's allocation (shared/swarm/shares.h) beside fixed ones.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace starling::sim {
 
-// Of all members' lines, both ways, in Mbit/s.
+// The lines of all members, both ways, in Mbit/s.
 struct Lines {
   std::string name;
   std::vector<double> mbit_s;  // at least 3
 };
-// Those that DeDLOC's allocation is shown on.
+// The lines on which DeDLOC's allocation is shown.
 std::vector<Lines> allocation_lines();
 
-// Seconds for a vector of one megabit, however long it is.
+// Seconds for a vector of one megabit; they are in proportion to its length.
 struct AllocationTimes {
   double equal_parts = 0;  // all-reduce
   double one_server = 0;   // the member with the fastest line reduces everything

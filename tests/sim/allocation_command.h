@@ -1,5 +1,5 @@
-// starling-sim allocation: how much faster averaging is whose parts follow the lines (DeDLOC, Diskin et al., NeurIPS
-// 2021, arXiv 2106.10207, section 3.2).
+// starling-sim allocation: how much faster averaging is if parts follow the lines (DeDLOC, Diskin et al., NeurIPS 2021,
+// arXiv 2106.10207, section 3.2).
 #pragma once
 
 #include <string>

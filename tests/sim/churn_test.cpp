@@ -1,4 +1,4 @@
-// One volunteer after the other is killed and started anew: how long the others stand still.
+// One volunteer after the other is killed and started again: how long the others stand still.
 #include <doctest/doctest.h>
 
 #include "tests/sim/quadratic_problem.h"
@@ -7,7 +7,8 @@
 namespace starling::sim {
 namespace {
 
-// Alike, so that it matters little who is killed; calls get through, since losing one of those is a fault of its own.
+// The six are alike, so that it matters little which one is killed; calls get through, since losing one of those is a
+// fault of its own.
 SwarmOptions six_alike(std::uint64_t seed) {
   SwarmOptions options;
   options.seed = seed;
@@ -28,7 +29,7 @@ TEST_CASE("a volunteer killed every 10 s: no round ends 2 s later than usual") {
     const SwarmResult result = *run_swarm(six_alike(seed));
     CHECK(result.broken == "");
     CHECK(result.crashes == 20);
-    CHECK(result.round_s_usual > 0.9);  // of computing alone: 1 s
+    CHECK(result.round_s_usual > 0.9);  // computing alone takes 1 s
     CHECK(result.round_s_longest < result.round_s_usual + 2);
   }
 }
@@ -36,7 +37,7 @@ TEST_CASE("a volunteer killed every 10 s: no round ends 2 s later than usual") {
 TEST_CASE("local steps and mixings: a kill every 10 s holds up nobody, and drives replicas no further apart") {
   struct Way {
     const char* algorithm;
-    int steps = 10;  // of each volunteer, in a round
+    int steps = 10;  // steps of each volunteer, in a round
     int mix_every = 0;
     int group_size = 0;
   };

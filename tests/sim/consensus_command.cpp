@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kWorkers = 16;
 constexpr int kBatch = 2;
 constexpr double kRate = 8e-3;
-constexpr double kFinalFraction = 0.05;  // of the learning rate, in the end
+constexpr double kFinalFraction = 0.05;  // fraction of the learning rate, in the end
 constexpr int kIntervals[] = {1, 4, 16, 64, 256};
 constexpr double kRatios[] = {0.03, 0.05, 0.1, 0.2, 0.5, 1};
 constexpr double kBounds[] = {0.005, 0.01, 0.02, 0.05};

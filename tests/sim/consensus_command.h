@@ -1,5 +1,5 @@
-// starling-sim consensus: how seldom decentralized workers can mix, by a fixed interval and by how far apart they are
-// (Kong et al., ICML 2021, arXiv 2102.04828).
+// starling-sim consensus: how seldom decentralized workers can gossip, by a fixed interval and by their consensus
+// distance (Kong et al., ICML 2021, arXiv 2102.04828).
 #pragma once
 
 #include <cstdint>

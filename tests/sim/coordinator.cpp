@@ -97,7 +97,7 @@ void Coordinator::take(std::vector<core::StoreOp> ops) {
 
 void Coordinator::apply(const core::StoreOp& op) {
   if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
-    // A round that is there stays as it is.
+    // A round that is there stays unchanged.
     if (store_.rounds.emplace(round->round, *round).second) {
       for (const core::CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
       std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });

@@ -1,5 +1,5 @@
 // The simulated coordinator: the product's RunCoordinator over a store that takes a moment to become durable and loses
-// what was under way when the process dies.
+// writes under way when the process dies.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace starling::sim {
 
-// What survives a crash: the run's tables.
+// The run's tables, which survive a crash.
 struct Store {
   wire::RunState state = wire::RunState::running;
   std::map<RoundIndex, core::RoundDecided> rounds;  // the ledger, by round
-  std::vector<core::SeatedGroup> groups;            // that may decide a round, of the last decided one and later
+  std::vector<core::SeatedGroup> groups;            // those that may decide a round: of the last decided one and later
   std::map<PeerId, int> lanes;
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
   std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch
@@ -34,7 +34,7 @@ struct Store {
 
 class Coordinator final : private core::KnownHosts {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   Coordinator(Scheduler& scheduler, const SwarmOptions& options, const wire::RunManifest& manifest);
   ~Coordinator() override;
 
@@ -45,7 +45,7 @@ class Coordinator final : private core::KnownHosts {
 
   wire::HeartbeatReply on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat);
   void on_unusable(const PeerId& from, const wire::UnusableSamples& samples);
-  // A copy of the state; ignored from those who were not asked.
+  // Takes a copy of the state; it is ignored from members that were not asked.
   void on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state);
   [[nodiscard]] const Store& store() const { return store_; }
 

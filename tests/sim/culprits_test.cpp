@@ -14,7 +14,7 @@ SwarmOptions five_peers(std::uint64_t seed) {
   options.length = std::chrono::seconds(200);
   options.calm = std::chrono::seconds(200);
   options.target_batch_size = 512;  // nobody comes too late for the first round
-  // As long on their way as 40 000 on lines of 10 Mbit/s, and computed in a tenth of the time.
+  // These take the time of 40 000 on lines of 10 Mbit/s, and a tenth of the computing.
   options.parameters = 4000;
   options.segment_floats = 50;
   options.speeds_known = true;
@@ -34,8 +34,8 @@ struct Sums {
   std::int64_t rounds_decided = 0;
 };
 
-// Over several seeds: from one run to another the rate differs by 5 % (standard deviation over 20 seeds), whatever the
-// sixth peer is like, because rounds then begin at other moments.
+// Sums over several seeds: from one run to another the rate differs by 5 % (standard deviation over 20 seeds), whatever
+// the sixth peer is like, because rounds then begin at other moments.
 Sums run_seeds(int peers, int SwarmOptions::*culprits) {
   Sums sums;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -53,7 +53,7 @@ Sums run_seeds(int peers, int SwarmOptions::*culprits) {
 
 }  // namespace
 
-// Measured over 20 seeds: 1.00 of the rate without who sends garbage, 0.96 of that without the slow one.
+// Measured over 20 seeds: 1.00 of the rate without the peer that sends garbage, 0.96 of that without the slow one.
 TEST_CASE("who sends garbage, and whose line is a hundred times slower than it tells, soon hold up nobody") {
   const Sums without = run_seeds(5, nullptr);
   const Sums garbage = run_seeds(6, &SwarmOptions::garbage_peers);

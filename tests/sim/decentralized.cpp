@@ -14,7 +14,7 @@ namespace {
 
 void fill(std::vector<float>& values, float value) { std::fill(values.begin(), values.end(), value); }
 
-// Σ_j W_ij x_j of one group, in the place of every member that took part.
+// Puts Σ_j W_ij x_j of one group in the place of every member that took part.
 void mix_group(std::span<const swarm::PeerIndex> group, std::span<const double> weights,
                std::span<const std::uint8_t> took_part, std::size_t parameters, std::span<std::vector<float>> states) {
   double weight = 0;
@@ -40,7 +40,7 @@ wire::RunManifest manifest_of(const DecentralizedSetup& setup, std::uint64_t see
                        .warmup_rounds = 0,
                        .total_rounds = setup.steps,
                        .final_fraction = setup.final_fraction};
-  manifest.seed = seed + 1;  // of the learner's first parameters
+  manifest.seed = seed + 1;  // seed of the learner's first parameters
   return manifest;
 }
 
@@ -71,7 +71,7 @@ double spread_of(std::span<const std::vector<float>> states, std::span<const flo
   return std::sqrt(square / static_cast<double>(states.size()));
 }
 
-// Everybody's mean gradient of its own samples of a step, at states[i], or at states[0] where there is only that.
+// Computes everybody's mean gradient of its own samples of a step, at states[i], or at states[0] if it is the only one.
 void compute_gradients(const TeacherProblem& problem, const DecentralizedSetup& setup, int step,
                        std::span<const std::vector<float>> states, std::span<std::vector<float>> gradients) {
   const std::size_t parameters = gradients.front().size();
@@ -88,7 +88,7 @@ void compute_gradients(const TeacherProblem& problem, const DecentralizedSetup& 
   }
 }
 
-// Which of a step's chances to mix are taken.
+// Decides at which of a step's chances to gossip it happens.
 class MixingPlan {
  public:
   MixingPlan(const DecentralizedSetup& setup, std::size_t parameters)
@@ -97,7 +97,7 @@ class MixingPlan {
         control_(setup.spread_ratio),
         intervals_(setup.workers, swarm::MixingInterval(setup.mix_every, setup.consensus_bound)) {}
 
-  // Returns how many mixings there were.
+  // Returns how often there was gossip.
   int mix_before(int step, std::span<const std::vector<float>> gradients, std::span<const std::uint8_t> took_part,
                  Replicas& replicas) {
     if (setup_.consensus_bound > 0) return mix_when_due(took_part, replicas);
@@ -117,9 +117,10 @@ class MixingPlan {
   }
 
  private:
-  static constexpr int kMixingsMax = 8;  // of a step
+  static constexpr int kMixingsMax = 8;  // limit for a step
 
-  // As volunteers do it: each knows how far it was from the one that it has met, and those two wait for each other.
+  // Gossips like volunteers do: each knows how far it was from the one that it has met, and those two wait for each
+  // other.
   int mix_when_due(std::span<const std::uint8_t> took_part, Replicas& replicas) {
     const auto earlier = [](const auto& a, const auto& b) { return a.steps() < b.steps(); };
     if (++since_ < std::max_element(intervals_.begin(), intervals_.end(), earlier)->steps()) return 0;

@@ -41,7 +41,7 @@ struct Row {
 struct Experiment {
   std::vector<Row> by_rate;      // every way at every rate, on the one-peer exponential graph
   std::vector<Row> by_topology;  // decentralized ways at all-reduce's best rate
-  double rate = 0;               // that one
+  double rate = 0;               // that best rate
 };
 
 std::vector<swarm::FormationSpec> topologies(std::size_t workers) {

@@ -1,5 +1,6 @@
-// starling-sim decentralized: what decentralized Adam loses against all-reduce where batches are small, and how much of
-// that AccumAdamW gets back without another learning rate (Wang et al., ICLR 2025, arXiv 2410.11998, section 5).
+// starling-sim decentralized: how much decentralized Adam loses against all-reduce where batches are small, and how
+// much of that AccumAdamW gets back without another learning rate (Wang et al., ICLR 2025, arXiv 2410.11998, section
+// 5).
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,10 @@ struct DecentralizedArguments {
   std::string plot_file;
 };
 
-// Exit status: 0, 1 when a file cannot be written or training diverged.
+// Returns the exit status: 0, or 1 when a file cannot be written or training diverged.
 int run_decentralized(const DecentralizedArguments& arguments);
 
-// Of the way from what decentralized Adam loses to what all-reduce does, the share that another method has gone.
+// Returns the fraction of the gap between decentralized Adam's loss and all-reduce's that another method has closed.
 double gap_closed(double all_reduce, double decentralized, double other);
 
 }  // namespace starling::sim

@@ -15,7 +15,7 @@ constexpr int kPeers = 6;
 constexpr double kSamplesPerS = 20;
 constexpr double kMbitPerS = 20;
 constexpr double kWayMs = 10;  // one way, from one to another
-// Until others have made up for a killed process, at the median (docs/averaging.md).
+// Time until others have made up for a killed process, at the median (docs/averaging.md).
 constexpr double kKilledRecoverySeconds = 0.24;
 
 SwarmOptions options_of(const DeparturesSetting& setting, std::uint64_t seed) {
@@ -35,7 +35,7 @@ SwarmOptions options_of(const DeparturesSetting& setting, std::uint64_t seed) {
   return options;
 }
 
-// What a plan would say of it.
+// Returns the prediction of a plan.
 double predict(const SwarmOptions& options, const wire::RunManifest& manifest, double departures_per_s) {
   constexpr double kBytesPerS = kMbitPerS * 1e6 / 8;
   const swarm::Host host{{kBytesPerS, kBytesPerS, true}, kSamplesPerS, kWayMs / 2000, 0, departures_per_s};

@@ -1,5 +1,5 @@
-// starling-sim departures: what volunteers who come and go cost a swarm, as starling-coordinator plan says it and as
-// simulated volunteers find it.
+// starling-sim departures: the cost of volunteers that come and go, predicted by starling-coordinator plan and found by
+// simulated volunteers.
 #pragma once
 
 #include <cstdint>

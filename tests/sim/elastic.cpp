@@ -21,7 +21,7 @@ using averaging::Rank;
 constexpr std::int64_t kSegmentFloats = 512;
 constexpr std::size_t kDeathEvent = 160;  // some segments of the dying member have been delivered, others have not
 
-// What one peer does: how much it computes in a round, and in which tenths of all rounds it is there.
+// A peer's plan: how much it computes in a round, and in which tenths of all rounds it is present.
 struct Visitor {
   int batch = 0;                           // in even rounds; one less in odd ones
   std::vector<std::pair<int, int>> stays;  // from the first tenth to before the second
@@ -37,7 +37,7 @@ wire::RunManifest manifest_of(const ElasticSetup& setup, std::uint64_t seed) {
   manifest.model = TeacherProblem::model();
   manifest.optimizer = TeacherProblem::optimizer(setup.optimizer);
   manifest.schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
-  manifest.seed = seed + 1;  // of the first parameters
+  manifest.seed = seed + 1;  // seed of the first parameters
   return manifest;
 }
 
@@ -50,7 +50,7 @@ double largest_difference(std::span<const float> a, std::span<const float> b) {
 struct Replica {
   std::size_t number = 0;
   std::vector<float> state;  // [parameters | moments]
-  bool there = false;        // in the round before
+  bool there = false;        // was present in the round before
 };
 
 class ElasticTraining {
@@ -86,7 +86,7 @@ class ElasticTraining {
     return kVisitors[replica.number].batch - round % 2;
   }
 
-  // Who comes copies parameters and moments from one that was there.
+  // A newcomer copies parameters and moments from one that was present.
   void gather(int round) {
     const auto donor = std::find_if(replicas_.begin(), replicas_.end(), [](const Replica& each) { return each.there; });
     const std::vector<float> state = donor == replicas_.end() ? process_ : donor->state;
@@ -108,14 +108,14 @@ class ElasticTraining {
     result_.members_most = std::max(result_.members_most, static_cast<int>(present_.size()));
   }
 
-  // Adds the gradient of what a replica computes in the round.
+  // Adds the gradient of the samples that a replica computes in the round.
   void add_gradient(const Replica& replica, int round, std::span<const float> at, std::span<float> sum) const {
     constexpr std::uint64_t kPlaces = 64;  // more than any batch
     const std::uint64_t turn = static_cast<std::uint64_t>(round) * kVisitors.size() + replica.number;
     problem_.add_gradient(at, turn * kPlaces, batch_of(replica, round), sum);
   }
 
-  // Returns what was averaged over whom, by rank among those present.
+  // Returns the contributors of each stretch of coordinates, by rank among those present.
   Result<std::vector<ContributorRun>> average(int round) {
     averaging::GroupOptions options;
     options.members = present_.size();
@@ -153,8 +153,8 @@ class ElasticTraining {
     return runs;
   }
 
-  // The process's step, on what the swarm averaged: for every stretch of coordinates, exactly the samples that the
-  // swarm's result carries there. It is one batch, except in a round in which somebody died halfway.
+  // Takes the process's step, on the swarm's samples: for every stretch of coordinates, exactly those that the swarm's
+  // result carries there. It is one batch, except in a round in which somebody died halfway.
   Status follow(int round, const std::vector<ContributorRun>& runs) {
     std::vector<float> mean(optimizer_.parameter_count());
     for (const ContributorRun& run : runs) {

@@ -22,7 +22,7 @@ TEST_CASE("events come out by time, and in the order in which they were set with
   TimePoint now{};
   for (int step = 0; step < 2000; ++step) {
     for (int k = 0; k < 5; ++k) {
-      // Near and far, and often the same moment: now as well.
+      // Near and far times, and often one and the same, also the present one.
       const auto delay = std::chrono::nanoseconds(std::int64_t{random.below(4)} << random.below(40));
       queue.push(now + delay, next);
       expected.emplace_back(now + delay, next++);

@@ -10,8 +10,8 @@
 namespace starling::sim {
 namespace {
 
-// What is left of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half
-// of what members bring does not count.
+// The rest of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half of
+// the members' samples do not count.
 constexpr std::int64_t kStragglingRounds = 64;
 
 std::map<PeerId, averaging::Stake> as_map(const std::vector<wire::Contribution>& contributions) {
@@ -35,7 +35,7 @@ void Invariants::on_report(const wire::RoundReport& report) {
   Finished& theirs = finished_.emplace(report.group, mine).first->second;
   const std::uint32_t column = report.grid ? report.grid->column : 0;
   const std::map<PeerId, averaging::Stake> contributions = as_map(report.contributions);
-  // Who has the result of a grid, but was cut off from its column, does not know what that has brought.
+  // A member that has the result of a grid, but was cut off from its column, does not know its column's contributions.
   const bool knows = !report.grid || !contributions.empty();
   const auto told = knows ? theirs.contributions.emplace(column, contributions).first : theirs.contributions.end();
   if (theirs.result != mine.result || theirs.accepted != mine.accepted || (knows && told->second != contributions)) {
@@ -58,7 +58,7 @@ void Invariants::on_durable(const core::RoundDecided& round) {
     fail(fmt::format("round {} was credited for group {} that nobody reported", round.round, round.group.brief()));
     return;
   }
-  // Columns of which nobody has told the result in time get no credit; of every other, each member gets what is its.
+  // Columns without a report of the result in time get no credit; in every other, each member gets its own.
   std::map<PeerId, SampleCount> left;
   for (const core::CreditedContribution& row : round.contributions) {
     left[row.peer] += row.samples;
@@ -131,7 +131,8 @@ void Invariants::check_counted(const core::RoundDecided& round, const PeerId& pe
       fail(fmt::format("round {}: sample {} of epoch {} was counted before", round.round, sample.second, sample.first));
     }
   }
-  // What can not be used is counted, with nothing, where the coordinator did not hear of it, or forgot when it died.
+  // Samples that cannot be used are counted, although they add nothing, where the coordinator did not hear of them, or
+  // forgot when it died.
   Samples brought = averaged(round.group, peer, accepted);
   for (Samples* samples : {&counted, &brought}) std::erase_if(*samples, [&](const auto& s) { return unusable(s); });
   if (counted != brought) {

@@ -1,4 +1,4 @@
-// What a simulated volunteer computes: gradients of a quadratic, local steps where the manifest has them, and the
+// The computing of a simulated volunteer: gradients of a quadratic, local steps where the manifest has them, and the
 // common step, by the product's optimizers.
 #pragma once
 
@@ -20,21 +20,21 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  // What all replicas agree on: [parameters | the common step's moments].
+  // The state that all replicas agree on: [parameters | the common step's moments].
   [[nodiscard]] const std::vector<float>& state() const { return state_; }
   [[nodiscard]] std::span<const float> agreed() const { return std::span(state_).first(outer_.parameter_count()); }
-  // As long as the present one.
+  // Loads a state of the present one's length.
   void load(std::span<const float> state);
   // Parameters that own steps have led to; without local steps, the agreed ones.
   [[nodiscard]] std::span<float> own() {
     return local_ ? local_->parameters() : std::span(state_).first(agreed().size());
   }
 
-  // A new sum begins: local steps go back to the agreed parameters.
+  // Begins a new sum: local steps go back to the agreed parameters.
   void begin_sum();
-  // Adds the gradient of these samples, or what the local step on it adds to samples x displacement.
+  // Adds the gradient of these samples; with local steps, the growth of samples x displacement by the step on it.
   void train(const wire::SampleRange& samples, std::span<float> sum);
-  // How far what this volunteer brought, summed over so many samples, is from the mean of all: root mean square.
+  // Returns how far this volunteer's contribution, a sum over `samples`, is from the mean of all: root mean square.
   [[nodiscard]] static double spread(std::span<const float> sum, SampleCount samples, std::span<const float> mean);
   void step(RoundIndex round, std::span<const float> mean);
 
@@ -42,7 +42,7 @@ class Learner {
   const wire::RunManifest& manifest_;
   optim::Optimizer outer_;
   std::vector<float> state_;
-  std::vector<float> inner_;  // of local steps
+  std::vector<float> inner_;  // the local steps' optimizer vectors
   std::unique_ptr<optim::LocalSteps> local_;
   std::vector<float> gradient_;
 };

@@ -14,17 +14,17 @@ namespace starling::sim {
 
 enum class Lie : std::uint8_t {
   lone_report,  // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
-  filed_ahead,  // the same of rounds to come, behind its true reports
+  filed_ahead,  // reports such rounds of the future, behind its true reports
   leap,         // says that it holds an invented state of a round far ahead
   first_state,  // says from the first moment that round 0 begins with an invented state
-  sybil,        // all computers of one account report the same invented result of every group
+  sybil,        // all computers of one account report one invented result of every group
 };
 std::string_view to_string(Lie lie);
 std::optional<Lie> lie_named(std::string_view name);
-// "lone-report, filed-ahead, …"
+// The names: "lone-report, filed-ahead" and so on.
 std::string lie_names();
 
-constexpr int kSybilHosts = 50;  // of the one account
+constexpr int kSybilHosts = 50;  // computers of the one account
 
 // A digest that no honest computation ends with.
 Digest invented_state(std::uint64_t seed);
@@ -33,7 +33,7 @@ class Liar {
  public:
   Liar(Lie lie, const PeerId& self) : lie_(lie), self_(self) {}
 
-  // What it says instead of `truth`.
+  // Returns its heartbeat instead of `truth`.
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
 
  private:

@@ -51,7 +51,7 @@ wire::RunManifest manifest_of(const LocalSetup& setup, std::uint64_t seed) {
   }
   if (setup.method == LocalMethod::streaming_diloco) manifest.local->fragments = kFragments;
   manifest.delay_parameter_updates = setup.delay > 0;
-  manifest.seed = seed + 1;  // of the first parameters
+  manifest.seed = seed + 1;  // seed of the first parameters
   manifest.local->optimizer = TeacherProblem::optimizer("adamw");
   manifest.local->schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
   return manifest;
@@ -74,13 +74,13 @@ struct Worker {
   Worker& operator=(const Worker&) = delete;
 
   std::vector<float> agreed;  // [parameters | the common step's moments]
-  std::vector<float> inner;   // of the own steps
+  std::vector<float> inner;   // own steps' vectors
   optim::LocalSteps steps;
   std::vector<float> displacement;                 // from the agreed parameters to the own ones, summed by samples
-  std::optional<session::FragmentSums> fragments;  // the same, where meetings average fragments
-  std::vector<float> left_out;                     // by the codec so far
+  std::optional<session::FragmentSums> fragments;  // sums of these, where meetings average fragments
+  std::vector<float> left_out;                     // left out by the codec so far
   optim::MixingStep mixing;
-  std::vector<float> sent;  // to be mixed
+  std::vector<float> sent;  // sent to be averaged
 };
 
 class LocalTraining {
@@ -115,7 +115,7 @@ class LocalTraining {
     return steps_ % setup_.interval == 0 ? meet(steps_ / setup_.interval) : Status();
   }
 
-  // The last averaging.
+  // Ends the last averaging.
   Status finish() { return step_due_ >= 0 ? end_averaging() : Status(); }
 
   [[nodiscard]] double excess_loss() {
@@ -142,7 +142,7 @@ class LocalTraining {
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += values[k] / static_cast<float>(of);
   }
 
-  // What the others get of the displacement; the rest comes later.
+  // Keeps the part of the displacement that the others get; the rest comes later.
   void encode(Worker& worker) {
     const averaging::Codec codec = *averaging::codec_from_name(manifest_.contribution_codec);
     const auto kept = static_cast<float>(manifest_.error_feedback);
@@ -156,7 +156,7 @@ class LocalTraining {
     for (std::size_t k = 0; k < values.size(); ++k) worker.left_out[k] -= values[k];
   }
 
-  // What a worker brings to the round: its mean displacement since it brought something last.
+  // Returns a worker's contribution to the round: its mean displacement since its last contribution.
   std::span<const float> bring(Worker& worker, RoundIndex round, int meetings) {
     if (worker.fragments) return worker.fragments->cut(round, 1);
     for (float& value : worker.displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
@@ -164,7 +164,7 @@ class LocalTraining {
     return worker.displacement;
   }
 
-  // A round of all, so many meetings after the one before.
+  // Averages a round of all, `meetings` after the one before.
   Status average(RoundIndex round, int meetings) {
     round_ = round;
     mean_displacement_.assign(wire::fragment_floats(manifest_), 0.0F);
@@ -178,7 +178,7 @@ class LocalTraining {
     return setup_.delay > 0 ? Status() : end_averaging();
   }
 
-  // Own steps go on while a round is averaged, to which the worker brings `own`.
+  // Goes on with own steps while a round is averaged, to which the worker brings `own`.
   Status go_on(Worker& worker, std::span<const float> own) {
     if (!manifest_.local->eager) {
       worker.steps.cut(round_);
@@ -190,7 +190,7 @@ class LocalTraining {
     return {};
   }
 
-  // The common step.
+  // Takes the common step.
   Status end_averaging() {
     step_due_ = -1;
     for (const auto& worker : workers_) {
@@ -233,7 +233,7 @@ class LocalTraining {
   int steps_ = 0;      // taken by everybody
   int step_due_ = -1;  // the common step is taken before this one of everybody's; -1: nothing is being averaged
   RoundIndex round_ = 0;
-  std::vector<float> mean_displacement_;  // of that round, of its fragment
+  std::vector<float> mean_displacement_;  // for that round and its fragment
   std::unique_ptr<optim::StepJournal> journal_ = std::make_unique<optim::StepJournal>();
 };
 

@@ -25,18 +25,18 @@ constexpr std::array kRates{5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2};
 constexpr std::size_t kWorkers = 8;
 constexpr int kBatch = 4;
 constexpr int kOften = 10, kSeldom = 50;  // steps from one meeting to the next
-constexpr int kRoundEvery = 5;            // meetings in pairs from one of all to the next, as a run has them
+constexpr int kRoundEvery = 5;            // meetings in pairs from one of all to the next, like in a run
 
 int steps_of(const LocalMethodsArguments& arguments) { return kSeldom * arguments.meetings; }
 
-// A method, or what all of them are measured by.
+// A method, or the baseline for all of them.
 struct Way {
   std::string name;
-  std::optional<LocalMethod> method;  // none: gradients are averaged at every step, of so many workers:
+  std::optional<LocalMethod> method;  // none: gradients are averaged at every step, over `workers`
   std::size_t workers = 1;
   int interval = 1;
   int mean_every = 0;  // LocalSetup
-  int delay = 0;       // the same
+  int delay = 0;       // LocalSetup
 };
 
 std::vector<Way> ways_of() {
@@ -117,7 +117,7 @@ std::string interval_text(const Way& way) {
              : fmt::format("every {}", way.interval == 1 ? "step" : fmt::format("{} steps", way.interval));
 }
 
-// By seed, what a row's held-out loss is above averaged gradients', in percent of that.
+// Returns, by seed, how far a row's held-out loss is above averaged gradients', in percent of that.
 std::vector<double> margins(const LocalMethodsArguments& arguments, const Row& row, const Row& averaged) {
   std::vector<double> percents;
   for (std::size_t s = 0; s < row.losses[row.best()].size(); ++s) {

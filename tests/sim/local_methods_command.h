@@ -1,5 +1,5 @@
-// starling-sim local-steps: how much of what a large batch gains local-step methods keep that talk to each other once
-// in ten or fifty steps.
+// starling-sim local-steps: how much of a large batch's gain is kept by local-step methods that communicate once in ten
+// or fifty steps.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace starling::sim {
 
 struct LocalMethodsArguments {
-  int meetings = 40;  // of those who meet once in 50 steps, and so for all: the number of steps
+  int meetings = 40;  // meetings of methods with one in 50 steps; it sets the number of steps for all
   std::uint64_t seed = 1;
   int seeds = 3;
   std::string plot_file;

@@ -28,17 +28,17 @@ struct Arguments {
   std::uint64_t seeds = 1;
   double seconds = 60;
   double calm = 40;
-  double upload_mbit = 0;  // 0: as the seed says
+  double upload_mbit = 0;  // 0: drawn from the seed
   std::string liars = "5/16";
   bool vary = true;
   bool verbose = false;
 };
 
-constexpr double kSlowedDownMax = 1.3;  // by liars: rounds take so many times as long, at most
+constexpr double kSlowedDownMax = 1.3;  // by liars: the most that rounds become longer
 constexpr double kHonestSamplesLostMax = 0.02;
 constexpr SampleCount kLiedToBatch = 1024;
 
-// Different sizes and weathers, so that many seeds are not the same swarm many times.
+// Varies sizes and weathers, so that many seeds are not one swarm many times.
 sim::SwarmOptions varied(sim::SwarmOptions options) {
   const std::uint64_t hash = mix64(options.seed);
   options.peers = 1 + static_cast<int>(hash % 12);
@@ -48,7 +48,7 @@ sim::SwarmOptions varied(sim::SwarmOptions options) {
   return options;
 }
 
-// `liars` is "K/N". Empty, or what is wrong with it.
+// `liars` is "K/N". Returns the error; empty if there is none.
 std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
   int count = 0;
   int all = 0;
@@ -57,7 +57,7 @@ std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
     return fmt::format("--liars {}: give how many lie, and of how many volunteers, as in 5/16", liars);
   }
   options.peers = all - count;
-  // Rounds of seconds, so that what counts is how long the members are kept, not how many they are.
+  // Rounds take seconds, so that the time that members are kept counts, not their number.
   options.target_batch_size = kLiedToBatch;
   options.seconds_between_faults = 0;
   options.liars = options.byzantine == "sybil" ? sim::kSybilHosts : count;
@@ -89,7 +89,7 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
-// Why the swarm of these options does not bear its liars; empty if it does. `lied_to`: what came of it with them.
+// Returns why the swarm of these options does not bear its liars; empty if it does. `lied_to`: its result with them.
 std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lied_to) {
   const double lost =
       static_cast<double>(lied_to.honest_samples_lost) /

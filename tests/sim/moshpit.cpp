@@ -60,7 +60,8 @@ void average_groups(const Groups& groups, std::span<const double> weights, std::
   }
 }
 
-// Every peer that takes part becomes the mean of those that do among itself and `reach` neighbours on either side.
+// Replaces the value of every peer that takes part by the mean of those that do among itself and `reach` neighbours on
+// either side.
 void gossip(std::size_t reach, std::span<const std::uint8_t> took_part, std::vector<double>& values) {
   const std::size_t n = values.size();
   reach = std::min(reach, (n - 1) / 2);

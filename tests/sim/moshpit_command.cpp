@@ -81,7 +81,7 @@ SwarmForecast forecast_for(const MoshpitArguments& arguments, std::size_t peers,
   forecast.link_s = arguments.link_ms / 1000;
   forecast.round_s = arguments.round_s;
   forecast.recovery_s = arguments.recovery_s;
-  // The rate is that of one round of a grid; a vanishing peer does not know in which formation it is.
+  // The rate is that of one round of a grid; a vanishing peer does not know its formation.
   const FormationForecast grid = swarm::best_grid(forecast);
   forecast.failures_per_s = failure_rate * static_cast<double>(grid.spec.sides.size()) / grid.undisturbed_s;
   return forecast;

@@ -20,7 +20,7 @@ struct MoshpitArguments {
   std::uint64_t seed = 1;
   double goal = 1e-9;
 
-  // For the forecast. A connection's default: 6 KB of TLS handshake on a 20 Mbit/s link, and what it computes.
+  // Settings of the forecast. A connection's default: 6 KB of TLS handshake on a 20 Mbit/s link, and its computing.
   double vector_mb = 64;
   double mbit = 20;
   double link_ms = 4;
@@ -31,10 +31,10 @@ struct MoshpitArguments {
   std::string plot_file;
 };
 
-// The smallest square that holds all peers, or cube beyond 10 000 peers.
+// Returns the smallest square that holds all peers, or cube beyond 10 000 peers.
 std::vector<std::uint32_t> automatic_sides(std::size_t peers);
 
-// Exit status: 0, 1 when a file cannot be written, 2 for a grid or a method that does not exist.
+// Returns the exit status: 0, 1 when a file cannot be written, 2 for a grid or a method that does not exist.
 int run_moshpit(const MoshpitArguments& arguments);
 
 }  // namespace starling::sim

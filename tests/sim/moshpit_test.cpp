@@ -52,7 +52,7 @@ TEST_CASE("Moshpit and random groups take as many rounds as in their authors' si
 }
 
 TEST_CASE("the planned grid is not behind Moshpit, and ahead where the grid is not full") {
-  constexpr double kNoise = 0.3;  // of a mean over twenty
+  constexpr double kNoise = 0.3;  // noise of a mean over twenty
   for (const double rate : kRates) {
     CAPTURE(rate);
     CHECK(rounds_to_goal(AveragingMethod::planned_grid, 1024, rate) <=

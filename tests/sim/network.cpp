@@ -31,7 +31,7 @@ void Network::send(std::unique_ptr<Frame> frame) {
   scheduler_.at(sender.uplink_free + path(way.from, way.to), [this, place] { travel(place); });
 }
 
-// At the end of its way through the network, in front of its receiver's downlink.
+// Handles a frame at the end of its way through the network, in front of its receiver's downlink.
 void Network::travel(std::uint32_t place) {
   const Way& way = under_way_[place];
   if (!cuts_.empty()) {

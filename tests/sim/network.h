@@ -1,6 +1,6 @@
 // Home links: every peer has an uplink and a downlink, each serving one frame at a time at its rate, and a latency. A
 // frame leaves its sender's uplink, travels, and passes its receiver's downlink. Links lose nothing and keep the order
-// (TCP), but they can be cut in one direction: then frames arrive when it heals, as retransmissions do.
+// (TCP), but they can be cut in one direction: then frames arrive when it heals, like retransmissions do.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Frame {
   int from = 0;
   int to = 0;
   std::uint64_t from_life = 0;
-  std::uint64_t to_life = 0;  // when it was sent
+  std::uint64_t to_life = 0;  // the receiver's life when it was sent
   wire::FrameHeader header;
   std::vector<std::uint8_t> payload;
   [[nodiscard]] std::size_t bytes() const { return wire::kFrameHeaderBytes + payload.size(); }
@@ -33,7 +33,7 @@ struct Frame {
 
 class Network {
  public:
-  // Takes every frame that arrives, and tells every peer whose uplink has become free.
+  // Takes every frame that arrives, and hears of every peer whose uplink has become free.
   class Mediator {
    public:
     virtual ~Mediator() = default;
@@ -50,12 +50,13 @@ class Network {
   [[nodiscard]] bool uplink_free(int from) const {
     return peers_[static_cast<std::size_t>(from)].uplink_free <= scheduler_.now();
   }
-  // To be filled and sent: one that has arrived, with the memory it has, or a new one.
+  // Returns a frame to fill and send: one that has arrived, with the memory it has, or a new one.
   std::unique_ptr<Frame> blank_frame();
   // Occupies the sender's uplink until the last byte has left.
   void send(std::unique_ptr<Frame> frame);
 
-  // A way that is cut already heals when it was to: what waits for that stays in its order.
+  // Cuts one direction. A direction that is cut already heals at its earlier set time: frames that wait for that stay
+  // in their order.
   void cut_until(int from, int to, TimePoint heals) {
     TimePoint& known = cuts_[{from, to}];
     if (known <= scheduler_.now()) known = heals;
@@ -84,7 +85,7 @@ class Network {
   std::vector<Way> under_way_;
   std::vector<std::uint32_t> free_;  // places of under_way_
   std::vector<std::unique_ptr<Frame>> blank_;
-  std::map<std::pair<int, int>, TimePoint> cuts_;  // and when they heal
+  std::map<std::pair<int, int>, TimePoint> cuts_;  // by direction: when the cut heals
 };
 
 }  // namespace starling::sim

@@ -1,4 +1,4 @@
-// Values from the normal distribution, the same on every machine with one mathematics library.
+// Values from the normal distribution, equal on every machine with one mathematics library.
 #pragma once
 
 #include <cmath>

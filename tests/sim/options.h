@@ -1,4 +1,4 @@
-// What a simulated swarm is like. Everything random about it comes from `seed`.
+// The options of a simulated swarm. Everything random about it comes from `seed`.
 #pragma once
 
 #include <cstdint>
@@ -12,79 +12,82 @@ namespace starling::sim {
 struct SwarmOptions {
   std::uint64_t seed = 1;
   std::string algorithm = "dedloc";  // shared/manifest/algorithms.h
-  int mix_every = 0;                 // own steps from one mixing to the next, at least; 0: as the algorithm has it
+  int mix_every = 0;                 // own steps from one gossip average to the next, at least; 0: the algorithm's
   int peers = 6;
   int parameters = 96;
   int segment_floats = 8;
   SampleCount target_batch_size = 64;
-  std::int64_t epoch_samples = 0;  // leased in epochs of so many; below a batch: drawn independently
-  double unusable_share = 0;       // of an epoch's samples: their gradients are not finite
-  std::string formation = "auto";  // as in a run manifest; auto: as the algorithm has it
+  std::int64_t epoch_samples = 0;  // epochs of this size are leased; below a batch: samples are drawn independently
+  double unusable_share = 0;       // fraction of an epoch's samples whose gradients are not finite
+  std::string formation = "auto";  // the word of a run manifest; auto: the algorithm's
   int group_size = 0;
   bool delay_parameter_updates = false;
   Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
-  Duration length = std::chrono::seconds(60);  // of the time with faults
+  Duration length = std::chrono::seconds(60);  // length of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
   bool coordinator_faults = true;
-  // Of all peers, one is killed and started anew at this interval, from a third of `length` on; 0: never.
+  // Interval at which one of all peers is killed and started again, from a third of `length` on; 0: never.
   double seconds_between_kills = 0;
-  bool kills_reset = true;             // its system lives on, and resets its links; else nobody hears of it
-  double calls_delayed = 0.01;         // share of the calls to the coordinator that get there up to 1.5 s later
-  double calls_lost = 0.001;           // share of these, and of the answers, that get lost: the caller waits for 5 s
-  double seconds_between_hiccups = 0;  // mean, of each peer: its computer is busy with something else for up to …
+  bool kills_reset = true;      // its system lives on, and resets its links; else nobody hears of it
+  double calls_delayed = 0.01;  // fraction of the calls to the coordinator that get there up to 1.5 s later
+  double calls_lost = 0.001;    // fraction of the calls, and of the answers, that get lost: the caller waits for 5 s
+  // mean, for each peer: its computer is busy with something else for up to hiccup_s_max
+  double seconds_between_hiccups = 0;
   double hiccup_s_max = 1;
-  double download_s_min = 0;  // of the swarm's state, however small
+  double download_s_min = 0;  // time to load the swarm's state, however small
   double upload_mbit_min = 5, upload_mbit_max = 100;
   double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
   double samples_per_s_min = 5, samples_per_s_max = 50;
   double batch_jitter = 0;    // standard deviation of a batch's time, over the mean; log-normal
-  bool speeds_known = false;  // members tell what their lines carry
-  int garbage_peers = 0;      // of the peers, the last so many send floats that are none …
-  int slow_peers = 0;         // … and those before them send at a hundredth of what they tell
-  int accounts = 0;           // that the peers belong to, in turn; 0: each to one of its own
-  int liars = 0;              // peers beyond `peers` that lie to the coordinator …
-  std::string byzantine;      // … in this way (liar.h); "all": each in another
+  bool speeds_known = false;  // members report the rates of their lines
+  int garbage_peers = 0;      // the number of peers at the end of the list that send floats that are not numbers
+  int slow_peers = 0;         // the number of peers before them that send at a hundredth of the reported rate
+  int accounts = 0;           // number that the peers belong to, in turn; 0: each to one of its own
+  int liars = 0;              // peers beyond `peers` that lie to the coordinator
+  std::string byzantine;      // their lie (liar.h); "all": each another
 };
 
-// How long who was killed is down, on average.
+// Bounds of the time that a killed peer is down.
 constexpr double kDownSecondsMin = 1, kDownSecondsMax = 4;
 constexpr double kDownSecondsMean = (kDownSecondsMin + kDownSecondsMax) / 2;
 
-// What came of it. `broken` is empty when every invariant held at every step.
+// The results. `broken` is empty when every invariant held at every step.
 struct SwarmResult {
   std::string broken;
   std::int64_t rounds_decided = 0;
   SampleCount samples_ledger = 0;
-  SampleCount samples_counted = 0;    // of these, leased ones, …
-  SampleCount samples_set_aside = 0;  // … and others that can not be used, …
-  std::int64_t epochs_complete = 0;   // … each counted exactly once, or set aside, in these
+  SampleCount samples_counted = 0;    // leased samples among these
+  SampleCount samples_set_aside = 0;  // samples that cannot be used, and were set aside
+  std::int64_t epochs_complete = 0;   // epochs whose samples were all counted exactly once, or set aside
   std::int64_t crashes = 0;
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
-  std::int64_t rounds_lost = 0;    // a member's work of a round that did not count
-  std::int64_t results_void = 0;   // a member's, of groups that came to no decision: it returned to the state before
-  std::int64_t downloads = 0;      // of the swarm's state, begun
-  SampleCount honest_samples = 0;  // credited to those who do not lie, …
-  SampleCount honest_samples_lost = 0;  // … and averaged in results that were void, or lost with an expelled member
-  double in_step = 0;                   // share of the peers' time in which they held the swarm's state
+  std::int64_t rounds_lost = 0;  // rounds in which a member's work did not count
+  // results of members whose groups came to no decision: each returned to the state before
+  std::int64_t results_void = 0;
+  std::int64_t downloads = 0;           // downloads of the swarm's state that were begun
+  SampleCount honest_samples = 0;       // credited to members that do not lie
+  SampleCount honest_samples_lost = 0;  // averaged in results that were void, or lost with an expelled member
+  double in_step = 0;                   // fraction of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;        // averaged, after the faults
   double batch_filled = 0;  // samples of a round over those that were asked for, mean of `length`'s last two thirds
-  // Averaged from one round to the last one of that time, before anybody was killed, and afterwards.
+  // Averages from one round to the last one of that time, before anybody was killed, and afterwards.
   double samples_per_s_usual = 0;
   double samples_per_s_kills = 0;
   double averaging_s_max = 0;  // longest time a member spent in one averaging
-  double round_s_usual = 0;    // from one finished round to the next before anybody was killed: the median, …
-  double round_s_longest = 0;  // … and the longest afterwards
-  double idle_s_usual = 0;     // longest time in which one that lived computed nothing, before anybody was killed …
-  double idle_s_longest = 0;   // … and afterwards
-  // How far, at a round's end, own parameters were from the average, at most: root mean square of a parameter, …
-  double spread_usual = 0;   // … before anybody was killed
-  double spread_most = 0;    // … and afterwards
-  double spread_mean = 0;    // of all afterwards
-  std::int64_t mixings = 0;  // of two or more, each counted by each of them
+  double round_s_usual = 0;    // median time from one finished round to the next before anybody was killed
+  double round_s_longest = 0;  // the longest afterwards
+  double idle_s_usual = 0;     // longest time in which a live member computed nothing, before anybody was killed
+  double idle_s_longest = 0;   // the longest afterwards
+  // Consensus distances: how far own parameters were from the average at a round's end, root mean square of a
+  // parameter.
+  double spread_usual = 0;   // the largest before anybody was killed
+  double spread_most = 0;    // the largest afterwards
+  double spread_mean = 0;    // mean of all afterwards
+  std::int64_t mixings = 0;  // gossip averages of two or more, each counted by each of them
   std::int64_t mixings_alone = 0;
-  double distance_first = 0;  // of the model from the optimum, at the beginning and at the end
+  double distance_first = 0;  // the model's distance from the optimum at the beginning
   double distance_last = 0;
   std::uint64_t events = 0;
   double virtual_s = 0;

@@ -298,7 +298,7 @@ void Peer::restore_previous_state(RoundIndex round, const Digest& wanted) {
   });
 }
 
-// At once, so that it is the state that was asked for.
+// Sends at once, so that it is the state that was asked for.
 void Peer::send_checkpoint(RoundIndex round, const Digest& wanted) { world_.take_checkpoint(*this, round, wanted); }
 
 void Peer::record_round(const wire::RoundReport& report, Duration) {

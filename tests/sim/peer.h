@@ -1,4 +1,4 @@
-// One simulated volunteer: the product's session, mixings and averaging engine, with a quadratic for a trainer, a disk
+// One simulated volunteer: the product's session, gossip and averaging engine, with a quadratic for a trainer, a disk
 // that survives crashes, and links of the simulated network.
 #pragma once
 
@@ -28,7 +28,7 @@ namespace starling::sim {
 
 class Peer;
 
-// What a peer needs of the world around it.
+// The world around a peer.
 class World {
  public:
   virtual ~World() = default;
@@ -36,29 +36,30 @@ class World {
   virtual Network& network() = 0;
   virtual const SwarmOptions& options() const = 0;
   virtual const wire::RunManifest& manifest() const = 0;
-  // Null when nobody has that id.
+  // Returns null when nobody has that id.
   virtual Peer* find(const PeerId& id) = 0;
   virtual Peer& peer(int index) = 0;
-  // The heartbeat's way to the coordinator and back; the reply comes as on_reply or on_no_reply.
+  // Carries the heartbeat to the coordinator and back; the reply comes as on_reply or on_no_reply.
   virtual void deliver_heartbeat(Peer& from, const wire::Heartbeat& heartbeat) = 0;
-  // What of its samples can not be used, on the same way; no reply.
+  // Reports samples that cannot be used, on the heartbeat's way; no reply.
   virtual void deliver_unusable(const Peer& from, const wire::UnusableSamples& samples) = 0;
   // The coordinator's copy of the state: a member sends one, if it was asked to, or loads the one that is kept.
   virtual void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) = 0;
   virtual const std::vector<float>& kept_state() = 0;
-  // For the invariants.
+  // Calls for the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
   virtual void on_reports_withdrawn(const Peer& peer, RoundIndex from) = 0;
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
-  // What the gradient that it brings is made of: (epoch, place) in the order of the draws; none unless they are leased.
+  // Names the samples of the gradient that it brings: (epoch, place) in the order of the draws; none unless they are
+  // leased.
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
   virtual void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) = 0;
-  // Of this peer's own steps, when a round that it brought something to is averaged: Learner::spread.
+  // Consensus distance of this peer's own steps, when a round that it brought samples to is averaged: Learner::spread.
   virtual void on_spread(const Peer& peer, double spread) = 0;
-  // `after`: the one before, of the same process.
+  // `after`: time since the one before, of the same process.
   virtual void on_batch_done(const Peer& peer, Duration after) = 0;
 };
 
@@ -67,7 +68,7 @@ class Peer final : private session::Session::Mediator {
   Peer(World& world, int index, PeerId id, double samples_per_s);
   ~Peer() override;
 
-  // Process life. A crash loses everything but the disk; the others see their links break if `visible`.
+  // Process life. A crash loses everything except the disk; the others see their links break if `visible`.
   void start();
   void crash();
   [[nodiscard]] bool up() const { return session_ != nullptr; }
@@ -75,14 +76,14 @@ class Peer final : private session::Session::Mediator {
   void freeze_until(TimePoint thaws);
 
   [[nodiscard]] int index() const { return index_; }
-  // Does its fellows harm, on purpose or not.
+  // True if it does its fellows harm, on purpose or not.
   [[nodiscard]] bool sends_garbage() const {
     const SwarmOptions& options = world_.options();
     return index_ >= options.peers - options.garbage_peers && index_ < options.peers;
   }
   [[nodiscard]] const PeerId& id() const { return id_; }
   [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
-  // It is up. state: what all agree on, [parameters | moments].
+  // The peer must be up. state: the floats that all agree on, [parameters | moments].
   [[nodiscard]] std::span<const float> parameters() const { return learner_->agreed(); }
   [[nodiscard]] std::span<const float> state() const { return learner_->state(); }
   [[nodiscard]] session::Session::View view() const;
@@ -92,11 +93,11 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
 
   void on_reply(const Result<wire::HeartbeatReply>& reply);
-  // Never for a life that is over: that is dropped here.
+  // A frame for a life that is over is dropped before it gets here.
   void on_frame(const Frame& frame);
   void on_uplink_free();
   void on_link_lost(int from);
-  // What its line is said to carry.
+  // Sets the reported rates of its line.
   void set_line(const LinkRates& told) { line_ = told; }
 
  private:
@@ -105,7 +106,7 @@ class Peer final : private session::Session::Mediator {
     std::vector<float> state;  // empty: no checkpoint yet
     std::vector<wire::RoundReport> pending;
   };
-  // A round's, or a mixing.
+  // A round's averaging, or a gossip meeting's.
   struct Averaging {
     wire::GroupInfo group;
     averaging::Rank self = 0;
@@ -113,15 +114,16 @@ class Peer final : private session::Session::Mediator {
     std::vector<float> input;
     std::vector<float> output;
     std::unique_ptr<averaging::StagedReduce> engine;
-    std::vector<int> peer_of;            // by contact, the peer's index
-    std::vector<std::int32_t> rank_of;   // by peer's index, the contact; -1 for who is none
-    std::vector<std::uint64_t> life_of;  // by contact, of the process that the link leads to; 0: nothing has passed yet
-    std::deque<averaging::Rank> ready;   // peers to ask next_frame for, in turn
+    std::vector<int> peer_of;           // by contact, the peer's index
+    std::vector<std::int32_t> rank_of;  // by peer's index, the contact; -1: none
+    // by contact, the life of the process that the link leads to; 0: nothing has passed yet
+    std::vector<std::uint64_t> life_of;
+    std::deque<averaging::Rank> ready;  // peers to ask next_frame for, in turn
     TimePoint began{};
     TimePoint timer = kNever;
-    bool told = false;  // the session, or who decides about mixings, knows the outcome
+    bool told = false;  // the session, or the gossip's decisions, has the outcome
   };
-  // Where the manifest asks for mixings between rounds: of one bucket, all parameters.
+  // Where the manifest asks for gossip between rounds: of one bucket, all parameters.
   struct Mixings {
     Mixings(const wire::RunManifest& manifest, const PeerId& self);
     session::Mixing decisions;
@@ -149,15 +151,15 @@ class Peer final : private session::Session::Mediator {
   void restore_previous_state(RoundIndex round, const Digest& digest) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
 
-  // Whether one of the samples can not be used; noted when it is alone.
+  // Returns whether one of the samples cannot be used; notes it when it is alone.
   bool passes_over(const wire::SampleRange& samples);
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
   void schedule(TimePoint when, std::function<void()> event);
   [[nodiscard]] bool frozen() const { return world_.scheduler().now() < frozen_until_ || !waiting_.empty(); }
-  // Everything that waits happens, in the order in which it came.
+  // Runs everything that waits, in the order in which it came.
   void thaw();
   void after_session_event();
-  // Of this group: the round's averaging or the mixing under way.
+  // Returns the averaging of this group: the round's or the gossip meeting under way.
   [[nodiscard]] Averaging* averaging_of(const GroupId& group) const;
   [[nodiscard]] std::vector<Averaging*> averagings() const;
   std::unique_ptr<Averaging> averaging_in(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) const;
@@ -169,7 +171,7 @@ class Peer final : private session::Session::Mediator {
   bool send_next(Averaging& averaging);
   void send_parting();
   std::unique_ptr<Frame> frame_to(const Peer& to);
-  // Who may still wait for something of it is told that it is over here.
+  // Tells members that may still wait for a frame of it that it is over here.
   void take_leave(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended);
   void note_members(Averaging& averaging) const;
   void greet(Averaging& averaging);
@@ -177,12 +179,12 @@ class Peer final : private session::Session::Mediator {
   void take_engine_frame(Averaging& averaging, const Frame& frame);
   [[nodiscard]] double batch_seconds(SampleCount samples);
   void finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient);
-  // The bucket has taken a step.
+  // Gossips after the bucket has taken a step.
   void mix();
   void meet(const std::optional<swarm::MixingGroup>& mixing);
   void begin_mixings(const wire::RoundReport& report);
   void end_mixings();
-  // Whether the link still leads to that process. One that came back has another link, and the old one is lost.
+  // Returns whether the link still leads to that process. One that came back has another link, and the old one is lost.
   bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
 
@@ -203,11 +205,11 @@ class Peer final : private session::Session::Mediator {
   std::array<std::vector<float>, 2> gradients_;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
   std::vector<std::pair<std::int64_t, std::int64_t>> passed_over_;               // (epoch, place), since the last batch
-  std::size_t present_ = 0;  // which of the gradients is the present round's; the other one is the next one's
-  std::unique_ptr<Averaging> current_;  // of a round
-  std::unique_ptr<Mixings> mixings_;    // null where nobody mixes
+  std::size_t present_ = 0;             // index of the present round's gradient; the other one is the next one's
+  std::unique_ptr<Averaging> current_;  // a round's
+  std::unique_ptr<Mixings> mixings_;    // null where there is no gossip
   averaging::EndedRounds ended_;
-  std::deque<std::pair<int, GroupId>> partings_;  // to whom to say of which round that it is over here
+  std::deque<std::pair<int, GroupId>> partings_;  // peers, with the round that they must hear is over here
   std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each
   std::uint64_t fetches_ = 0;
   TimePoint session_timer_ = kNever;

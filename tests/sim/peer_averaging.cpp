@@ -54,7 +54,7 @@ void Peer::note_members(Averaging& averaging) const {
   averaging.life_of.resize(averaging.peer_of.size());
 }
 
-// Who is down refuses the connection; who was faster has sent its greeting.
+// A peer that is down refuses the connection; a peer that was faster has sent its greeting.
 void Peer::greet(Averaging& averaging) {
   const TimePoint now = world_.scheduler().now();
   for (averaging::Rank rank = 0; rank < averaging.peer_of.size(); ++rank) {
@@ -165,7 +165,7 @@ void Peer::after_engine_event(Averaging& averaging) {
   }
   if (averaging.engine->outcome() == nullptr || averaging.told) return;
   averaging.told = true;
-  // What follows may put another averaging in this one's place.
+  // The next event may put another averaging in this one's place.
   schedule(now, [this, id, took = now - averaging.began, outcome = *averaging.engine->outcome()] {
     on_averaged(id, took, outcome);
   });

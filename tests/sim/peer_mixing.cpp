@@ -1,4 +1,4 @@
-// The peer's mixings between rounds, as the daemon has them (client/daemon/project_run_mixing.cpp), of one bucket.
+// The peer's gossip between rounds, like the daemon's (client/daemon/project_run_mixing.cpp), of one bucket.
 #include <chrono>
 #include <utility>
 
@@ -9,7 +9,8 @@
 namespace starling::sim {
 namespace {
 
-constexpr Duration kMixingStall = std::chrono::hours(1);  // whoever is alive is not left out of what it has begun
+// a live member is not left out of a meeting that it has begun
+constexpr Duration kMixingStall = std::chrono::hours(1);
 
 wire::Bucket only_bucket(const wire::RunManifest& manifest) {
   const std::vector<wire::Bucket> buckets = wire::buckets(manifest.model);

@@ -1,5 +1,5 @@
-// A line on standard error that says how far a long command is. Nothing when that is not a terminal, and nothing for
-// what is done within two seconds.
+// A line on standard error with the progress of a long command. Nothing is shown if that is not a terminal, or for work
+// that is done within two seconds.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // done: share of the whole, 0 to 1. Shown at most five times a second, with the time that is left at this pace.
+  // done: fraction of the whole, 0 to 1. Shown at most five times a second, with the time that is left at this pace.
   void show(double done, const std::string& what);
   // Takes the line away, so that something can be printed where it was.
   void clear();

@@ -19,7 +19,7 @@ using Listeners = std::vector<std::vector<PeerIndex>>;
 
 constexpr std::size_t kListeners = 3;
 
-// Of each peer: the next one, so that there is a way from everybody to everybody, and others drawn by lot.
+// Draws each peer's listeners: the next one, so that there is a way from everybody to everybody, and others by lot.
 Listeners draw_listeners(std::size_t peers, swarm::RandomStream& random) {
   Listeners listeners(peers);
   for (std::size_t i = 0; i < peers; ++i) {
@@ -33,7 +33,7 @@ Listeners draw_listeners(std::size_t peers, swarm::RandomStream& random) {
   return listeners;
 }
 
-// What the five methods have in common. One round: everybody sends, then messages arrive.
+// The common part of the five methods. One round: everybody sends, then messages arrive.
 class Swarm {
  public:
   virtual ~Swarm() = default;
@@ -74,7 +74,7 @@ class Differences final : public Swarm {
   std::vector<swarm::QuantizedPushSum::Message> messages_;
 };
 
-// Shares of [values | weight] that nobody keeps account of; bits: of what is shared, 0 for all of it.
+// Shares of [values | weight] that nobody keeps account of; bits: of the shares, 0: they go whole.
 class Shares final : public Swarm {
  public:
   Shares(const std::vector<Vector>& values, int bits) : mass_(values), shares_(values.size()), bits_(bits) {

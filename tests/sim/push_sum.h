@@ -11,7 +11,7 @@ namespace starling::sim {
 
 enum class PushSumMethod : std::uint8_t {
   running_sums,  // swarm::PushSum
-  plain_shares,  // the same without memory: a lost message is lost mass
+  plain_shares,  // push-sum without memory: a lost message is lost mass
   naive,         // everybody becomes the mean of what it hears and its own
   differences,   // swarm::QuantizedPushSum
   direct,        // push-sum of quantized values, each peer keeping its rounding error
@@ -23,11 +23,11 @@ struct PushSumSetup {
   std::size_t peers = 32;
   std::size_t dims = 64;
   double loss_rate = 0;  // chance of each message to get lost
-  int bits = 3;          // of a value, where they are quantized
+  int bits = 3;          // bits of a value, where they are quantized
   int rounds = 500;
 };
 
-// Values from the normal distribution. [t]: the largest error of anybody's value after t rounds; one more than
+// Values come from the normal distribution. [t]: the largest error of anybody's value after t rounds; one more than
 // `rounds`. Equal arguments give equal errors. Quantized methods need lines that lose nothing.
 std::vector<double> push_sum_errors(const PushSumSetup& setup, std::uint64_t seed);
 

@@ -1,5 +1,5 @@
-// A training problem whose gradients can be named: sample p wants the parameters at target(p), so the gradient of a
-// set of samples is the sum of (x - target), and the optimum is the mean of all targets (0).
+// A training problem whose gradients can be named: sample p wants the parameters at target(p), so the gradient of a set
+// of samples is the sum of (x - target), and the optimum is the mean of all targets (0).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline float target(std::uint64_t sample, std::size_t coordinate) {
   return static_cast<float>(static_cast<std::int64_t>(hash >> 40) - (1 << 23)) / static_cast<float>(1 << 23);
 }
 
-// Whether no gradient of the sample is finite: `share` of all places of an epoch, the same ones in every epoch.
+// True if no gradient of the sample is finite: for `share` of all places of an epoch, equal in every epoch.
 inline bool is_unusable(std::uint64_t seed, double share, std::int64_t place) {
   const std::uint64_t hash = mix64(seed ^ mix64(static_cast<std::uint64_t>(place)));
   return static_cast<double>(hash >> 11) * 0x1.0p-53 < share;

@@ -51,9 +51,9 @@ class Scheduler {
   }
 
  private:
-  EventQueue queue_;  // of places in events_
+  EventQueue queue_;  // places in events_
   std::vector<std::function<void()>> events_;
-  std::vector<std::uint32_t> free_;  // places of events_
+  std::vector<std::uint32_t> free_;  // places in events_
   TimePoint now_{};
   std::uint64_t events_run_ = 0;
 };

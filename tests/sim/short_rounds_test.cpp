@@ -1,4 +1,4 @@
-// Rounds of half a second: what they bring when batches take their time unevenly, and what is lost for it.
+// Rounds of half a second: their samples when batches take their time unevenly, and the losses.
 #include <doctest/doctest.h>
 
 #include "tests/sim/swarm.h"
@@ -30,7 +30,7 @@ TEST_CASE("short rounds bring the samples that were asked for, however much batc
       CAPTURE(seed);
       const SwarmResult result = *run_swarm(four_on_half_seconds(seed, jitter));
       CHECK(result.broken == "");
-      CHECK(result.samples_per_s_usual > (jitter > 1 ? 80 : 100));  // of 128, were there nothing to average
+      CHECK(result.samples_per_s_usual > (jitter > 1 ? 80 : 100));  // 128 are possible, were there nothing to average
       CHECK(result.batch_filled > 0.96);
       // Where one batch may take longer than a round, the others compute on while they wait for it.
       CHECK(result.batch_filled < (jitter > 1 ? 1.2 : 1.04));

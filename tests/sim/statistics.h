@@ -1,4 +1,4 @@
-// Of the few runs that a figure stands on.
+// Statistics of the few runs behind a figure.
 #pragma once
 
 #include <cmath>
@@ -6,14 +6,14 @@
 
 namespace starling::sim {
 
-// Of at least one value.
+// Returns the mean of at least one value.
 inline double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
 
-// The standard deviation that a sample lets expect of the whole; 0 of one value.
+// Returns the standard deviation of the whole, estimated from a sample; 0 for one value.
 inline double deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
   const double middle = mean(values);

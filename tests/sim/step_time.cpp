@@ -14,7 +14,7 @@ namespace {
 constexpr double kSlowdownMin = 0.1;  // no computer is ten times as fast as usual
 constexpr int kSettling = 20;         // steps until decentralized workers have found their pace
 
-// In milliseconds.
+// Returns costs in milliseconds.
 swarm::StepCosts costs_of(const StepTimeSetup& setup, double communication_ms) {
   const auto buckets = static_cast<double>(setup.buckets);
   return {setup.forward_ms, std::vector<double>(setup.buckets, setup.backward_ms / buckets),

@@ -1,6 +1,5 @@
-// How long a step takes on the average, by the product's recurrences (shared/swarm/step_times.h): all-reduce with the
-// communication of what is ready beside the rest of the backward pass, and decentralized steps that mix beside
-// everything.
+// The mean time of a step, by the product's recurrences (shared/swarm/step_times.h): all-reduce that sends finished
+// buckets beside the rest of the backward pass, and decentralized steps that gossip beside everything.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,13 @@ struct StepTimeSetup {
   std::size_t workers = 16;
   double forward_ms = 100.0 / 3;
   double backward_ms = 200.0 / 3;
-  double all_reduce_ms = 100;  // of the whole vector
-  double mixing_ms = 100;      // the same
+  double all_reduce_ms = 100;  // for the whole vector
+  double mixing_ms = 100;      // for the whole vector
   swarm::FormationSpec topology{swarm::FormationSpec::Kind::exponential_pairs, {}};
-  std::size_t buckets = 10;     // of equal size
+  std::size_t buckets = 10;     // number of equal size
   double jitter = 0;            // standard deviation of a step's computing, over its mean
-  double straggler_rate = 0;    // chance of each step of each worker to compute …
-  double straggler_factor = 5;  // … so many times as long
+  double straggler_rate = 0;    // chance of each step of each worker to be slow
+  double straggler_factor = 5;  // a slow step computes this many times as long
   int steps = 200;
 };
 
@@ -31,7 +30,7 @@ struct StepTime {
 // Equal arguments give equal times.
 StepTime step_time(const StepTimeSetup& setup, std::uint64_t seed);
 
-// The same without jitter and stragglers, in closed form.
+// Returns the step times without jitter and stragglers, in closed form.
 StepTime undisturbed_step_time(const StepTimeSetup& setup);
 
 }  // namespace starling::sim

@@ -43,8 +43,8 @@ std::vector<Setting> jittering_settings() {
   return settings;
 }
 
-// The paper's cluster of A40: hosts of four, 25 Gbit/s between them, 260 MB of gradients. How long computing takes is
-// the one figure that is fitted, to the 16 GPUs' all-reduce.
+// The paper's cluster of A40: hosts of four, 25 Gbit/s between them, 260 MB of gradients. The time of computing is the
+// one figure that is fitted, to the 16 GPUs' all-reduce.
 std::vector<Setting> cluster_settings() {
   constexpr double kBytes = 260e6, kBytesPerS = 25e9 / 8;
   std::vector<Setting> settings;

@@ -1,5 +1,5 @@
-// starling-sim step-time: what overlap, cheaper meetings and jitter do to the time of a step (Wang et al., ICLR 2025,
-// arXiv 2410.11998).
+// starling-sim step-time: the effect of overlap, cheaper meetings and jitter on the time of a step (Wang et al., ICLR
+// 2025, arXiv 2410.11998).
 #pragma once
 
 #include <cstdint>

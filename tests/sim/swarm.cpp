@@ -30,13 +30,13 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 // can hit it, and its bytes.
 constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
-constexpr double kSlower = 100;  // than it tells
+constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
-// As far as the begin is from the furthest sample: whoever is further away has left the problem behind.
+// The distance of the begin from the furthest sample: a member that is further away has left the problem behind.
 constexpr double kSpreadMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
-// What rounds are credited with, from the first of them on.
+// The samples that rounds are credited with, from the first of them on.
 class Credited {
  public:
   void add(TimePoint now, const core::RoundDecided& round) {
@@ -127,19 +127,19 @@ class Swarm final : private World, private Network::Mediator {
   Invariants invariants_{options_, manifest_.initial_state_digest};
   SwarmResult result_;
   std::set<const Peer*> well_;    // seen at the swarm's state near the end
-  double samples_per_s_ = 0;      // of all peers
-  RoundIndex newest_round_ = -1;  // that anybody has finished, …
+  double samples_per_s_ = 0;      // rate of all peers
+  RoundIndex newest_round_ = -1;  // newest round that anybody has finished
   TimePoint newest_round_at_{};
-  std::vector<double> calm_rounds_s_;  // … and how long it took after the one before, until somebody was killed
-  std::vector<double> spreads_;        // since somebody was killed
+  std::vector<double> calm_rounds_s_;  // times from one to the next until somebody was killed
+  std::vector<double> spreads_;        // those since somebody was killed
   std::vector<double> filled_;         // SwarmResult::batch_filled of each round
   Credited credited_usually_;
   Credited credited_with_kills_;
-  std::int64_t looks_ = 0;  // at a peer, in weather of all kinds, and …
+  std::int64_t looks_ = 0;  // number of looks at a peer, in weather of all kinds
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
-  std::vector<Liar> liars_;  // of the last peers
+  std::vector<Liar> liars_;  // the last peers'
 };
 
 Peer* Swarm::find(const PeerId& id) {
@@ -182,7 +182,7 @@ void Swarm::add_peers() {
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
     if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id);
-    // Newcomers trickle in. Liars are there first, but for the sybils: who is alone decides alone.
+    // Newcomers trickle in. Liars are there first, except for the sybils: a member that is alone decides alone.
     const bool is_sybil = is_liar && lie_of(index - options_.peers) == Lie::sybil;
     const double from_s = is_sybil ? kNewcomersTrickleS : is_liar ? 0 : uniform(0, kNewcomersTrickleS);
     scheduler_.after(from_seconds(from_s), [peer = peers_.back().get()] { peer->start(); });
@@ -244,7 +244,7 @@ void Swarm::on_round_recorded(const Peer& peer, const wire::RoundReport& report)
 }
 
 void Swarm::on_reports_forgotten(const Peer& peer, RoundIndex below) {
-  if (lies(peer)) return;  // it is answered by what it says
+  if (lies(peer)) return;  // its replies follow its own lies
   for (const wire::RoundReport& report : peer.pending_reports()) {
     if (report.round < below) invariants_.on_forgotten(coordinator_.store(), report);
   }
@@ -263,7 +263,7 @@ void Swarm::on_reports_withdrawn(const Peer& peer, RoundIndex from) {
   }
 }
 
-// Nothing that an honest member sends may strike another as nonsense.
+// No frame of an honest member may strike another as nonsense.
 void Swarm::on_frame_taken(const Peer& peer, const Peer& from, const Status& status) {
   if (!status.ok() && !from.sends_garbage())
     invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
@@ -327,7 +327,7 @@ void Swarm::plan_faults() {
   }
 }
 
-// Every computer does something else now and then.
+// Plans times at which a computer does something else.
 void Swarm::plan_hiccups() {
   if (options_.seconds_between_hiccups <= 0) return;
   std::exponential_distribution<double> gap(1 / options_.seconds_between_hiccups);

@@ -11,7 +11,7 @@ namespace starling::sim {
 namespace {
 
 constexpr RoundIndex kCheckpointRounds = 10;
-// Of plain SGD, and of optimizers whose steps are as long whatever the gradient.
+// Learning rates: of plain SGD, and of optimizers whose steps have one length whatever the gradient.
 constexpr double kRate = 0.05;
 constexpr double kNormalizedRate = 0.01;
 
@@ -19,7 +19,7 @@ wire::ScheduleOptions constant(double learning_rate) {
   return {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
 }
 
-// Averaged gradients are stepped on by plain SGD: how far that leads is known.
+// Steps on averaged gradients by plain SGD: how far that leads is known.
 void step_plainly(wire::RunManifest& manifest) {
   manifest.optimizer = wire::default_optimizer("sgd");
   manifest.optimizer.momentum = manifest.optimizer.weight_decay = manifest.optimizer.clip_norm = 0;

@@ -1,4 +1,4 @@
-// What a simulated swarm trains, and how: the product's composition of an algorithm's word, for a quadratic.
+// The manifest of a simulated swarm: the product's composition of an algorithm's word, for a quadratic.
 #pragma once
 
 #include "shared/base/result.h"
@@ -7,7 +7,7 @@
 
 namespace starling::sim {
 
-// unsupported, with the reason, for an algorithm that is made of parts which simulated volunteers have not.
+// unsupported, with the reason, for an algorithm with parts that simulated volunteers do not have.
 Result<wire::RunManifest> manifest_of(const SwarmOptions& options);
 
 }  // namespace starling::sim

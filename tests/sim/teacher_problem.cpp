@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kInputs = 32, kWidth = 64, kClasses = 10;
 constexpr std::size_t kLayers = 3;
 constexpr std::array<std::size_t, kLayers + 1> kSizes{kInputs, kWidth, kWidth, kClasses};
-// The teacher's weights are so much larger than what training begins with: its chances then differ from one sample to
-// the next, and the likeliest class has about two chances in three.
+// Ratio of the teacher's weights to those that training begins with: its chances then differ from one sample to the
+// next, and the likeliest class has about two chances in three.
 constexpr float kTeacherScale = 2.0F;
 constexpr std::uint64_t kHeldOut = std::uint64_t{1} << 62;
 constexpr int kHeldOutSamples = 2000;
@@ -25,7 +25,7 @@ constexpr int kHeldOutSamples = 2000;
 // Activations of a sample: [0] its inputs, [1] and [2] hidden, [3] the classes' chances.
 using Activations = std::array<std::array<float, kWidth>, kLayers + 1>;
 
-// In a fixed order with as many sums as registers have lanes.
+// Sums in a fixed order with one partial sum for each lane of a register.
 float dot(const float* a, const float* b, std::size_t size) {
   constexpr std::size_t kLanes = 8;
   std::array<float, kLanes> sums{};

@@ -1,7 +1,7 @@
 // A small learning problem for experiments about optimizers: a perceptron learns the answers that another one, drawn
 // from the seed, gives at random with the chances that it computes. So the least possible loss is known, gradients of
 // few samples are as noisy as those of language, and samples never repeat. The gradient is written out by hand;
-// parameters lie as the layout of the product's "mlp" says.
+// parameters have the layout of the product's "mlp".
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ class TeacherProblem {
 
   // 32 inputs, two hidden layers of 64, 10 classes.
   static wire::ModelOptions model();
-  // What the experiments train it with: an optimizer's defaults but for β2 = 0.999, without decay of weights, as the
-  // data never repeat, and without clipping.
+  // Returns the optimizer of the experiments: a kind's defaults except for β2 = 0.999, without decay of weights,
+  // because the data never repeat, and without clipping.
   static wire::OptimizerOptions optimizer(std::string_view kind);
 
-  // Adds the loss's gradient, summed over samples first … first + count - 1, which are the same for everybody.
+  // Adds the loss's gradient, summed over samples first … first + count - 1, which are equal for everybody.
   void add_gradient(std::span<const float> parameters, std::uint64_t first, int count, std::span<float> gradient) const;
 
-  // The mean divergence (Kullback-Leibler) of the learner's chances from the teacher's on samples that nobody trains
-  // on, in nats: 0 for a learner that knows all there is to know.
+  // Returns the mean divergence (Kullback-Leibler) of the learner's chances from the teacher's on samples that nobody
+  // trains on, in nats: 0 for a learner that knows all there is to know.
   [[nodiscard]] double excess_loss(std::span<const float> parameters) const;
-  // What remains for who knows all that: the teacher's own entropy on those samples, in nats.
+  // Returns the loss of such a learner: the teacher's own entropy on those samples, in nats.
   [[nodiscard]] double least_loss() const;
 
  private:

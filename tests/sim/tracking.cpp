@@ -46,7 +46,7 @@ class Quadratics {
     return gradient;
   }
 
-  // Infinite from what is no number.
+  // Returns infinity for values that are not numbers.
   [[nodiscard]] double distance(std::span<const double> from) const {
     double square = 0;
     for (std::size_t d = 0; d < kDims; ++d) square += (from[d] - lowest_[d]) * (from[d] - lowest_[d]);
@@ -69,7 +69,7 @@ double second_eigenvalue(std::size_t peers) {
   return (1 + 2 * std::cos(2 * std::numbers::pi / static_cast<double>(peers))) / 3;
 }
 
-// Everybody's ring_mean() of what message(i) says.
+// Returns everybody's ring_mean() of message(i).
 template <typename Message>
 std::vector<Vector> gossip(std::size_t peers, const Message& message) {
   std::vector<Vector> mixed;

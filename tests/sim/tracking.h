@@ -1,7 +1,8 @@
 // Gradient tracking's textbook problem: peers on a ring, each with a quadratic loss of its own,
 //   f_i(x) = Σ_d c_id / 2 (x_d - b_id)²,
-// whose sum has one lowest point. Targets b turn once around as the ring does: neighbours want nearly the same, peers
-// opposite each other the opposite, which gossip is slowest to even out. Every gossip is counted, whatever it is for.
+// whose sum has one lowest point. Targets b turn once around like the ring does: neighbours want nearly equal values,
+// peers opposite each other the opposite, which gossip is slowest to even out. Every gossip is counted, whatever it is
+// for.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct TrackingSetup {
   TrackingMethod method = TrackingMethod::detag;
   double step = 0.1;  // η
   std::size_t peers = 32;
-  int gossips = 4;    // of a step of detag
-  int rounds = 3000;  // of gossip
+  int gossips = 4;    // in a step of detag
+  int rounds = 3000;  // rounds of gossip
 };
 
 // [t]: how far from the lowest point the worst peer is after t gossips (Euclidean); one more than `rounds`. Equal

@@ -1,5 +1,5 @@
-// starling-sim tracking: what decentralized steps reach where everybody's data differ, and what tracking the mean
-// gradient does about it (Lu and De Sa, ICML 2021, arXiv 2006.08085).
+// starling-sim tracking: the error that decentralized steps reach where everybody's data differ, and the effect of
+// tracking the mean gradient (Lu and De Sa, ICML 2021, arXiv 2006.08085).
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ double error_after(TrackingMethod method, double step, int gossips = 4) {
 }  // namespace
 
 TEST_CASE("where data differ, mixing parameters stalls, tracking gradients does not, and accelerated gossip is exact") {
-  // Each at the best of the steps that `starling-sim tracking` tries.
+  // Each method runs at the best of the steps that `starling-sim tracking` tries.
   const double mixing = error_after(TrackingMethod::d_psgd, 0.001);
   const double tracking = error_after(TrackingMethod::gradient_tracking, 0.003);
   CHECK(mixing > 0.5);
