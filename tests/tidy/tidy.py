@@ -245,9 +245,8 @@ def check_tree(root):
     if (root / averaging_page.PAGE).exists() and not averaging_page.is_current(root):
         yield Finding(averaging_page.PAGE, 1, f"{averaging_page.SOURCE} says something else: run {averaging_page.COMMAND}")
     yield from (Finding(*found) for found in documents.check(root))
-    yield from (Finding(*found) for found in comments.check_all(sources, folder_of))
-    if comments.PATH in texts:
-        yield from (Finding(*found) for found in comments.check_list(sources, folder_of))
+    for path, text in sources.items():
+        yield from (Finding(*found) for found in comments.check(path, text))
 
 
 def main():

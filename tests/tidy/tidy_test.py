@@ -5,7 +5,6 @@ import json
 import shutil
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
 
 import averaging_page
@@ -272,10 +271,8 @@ class Documents(unittest.TestCase):
 
 
 class Comments(unittest.TestCase):
-    CLEAN = "shared/base/a.cpp"
-
     def found(self, text):
-        return [(line, what) for _, line, what in comments.check(self.CLEAN, text)]
+        return [(line, what) for _, line, what in comments.check("shared/base/a.cpp", text)]
 
     def test_inverted_beginnings_of_blocks_are_found(self):
         for text in ["// What of it counts.", "// Of each peer, its rate.", "int x;  // of the larger one", "int x;  // as above",
@@ -302,16 +299,6 @@ class Comments(unittest.TestCase):
     def test_blocks_end_where_code_or_another_column_begins(self):
         text = "// A.\n// B.\nint x;  // C.\n        // D.\n// E.\n"
         self.assertEqual(cpp_source.comment_blocks(text), [(1, "A. B."), (3, "C. D."), (5, "E.")])
-
-    def test_rooms_on_the_list_are_passed_over_until_they_are_clean(self):
-        def found(check, text):
-            return [where for where, _, _ in check({self.CLEAN: text}, tidy.folder_of)]
-
-        self.assertEqual(found(comments.check_all, "// What it is.\n"), [self.CLEAN])
-        with unittest.mock.patch.object(comments, "ROOMS_STILL_TO_CLEAN", ["shared/base"]):
-            self.assertEqual(found(comments.check_all, "// What it is.\n"), [])
-            self.assertEqual(found(comments.check_list, "// What it is.\n"), [])
-            self.assertEqual(found(comments.check_list, "// A rate.\n"), [comments.PATH])
 
 
 if __name__ == "__main__":
