@@ -89,7 +89,7 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
   const SeatedGroup* group = electorates_.find(report.group);
   if (group != nullptr && group->round != report.round) return refused(report, "its group is of another round");
   const bool is_new = group == nullptr && report.round == round_;
-  if (is_new && !is_credited(reporter)) {
+  if (is_new && !is_voucher(reporter)) {
     return refused(report, "its group was not dealt, and does not follow from the last one");
   }
   if (group != nullptr && electorates_.deciding(report.round, report.group) == nullptr) {
@@ -98,7 +98,7 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
   if (report.round > round_ && !reports_.has_spoken(reporter, report.round - 1)) {
     return untimely(report, "its sender has not reported the round before");
   }
-  if (group != nullptr && group->origin != SeatedGroup::Origin::credited) {
+  if (group != nullptr && group->origin != SeatedGroup::Origin::vouched) {
     if (group->is_grid()) limits.columns = group->columns.size();
     const std::size_t column = report.grid ? report.grid->column : 0;
     if (column >= group->columns.size()) return refused(report, "it is of a column that was not dealt");
@@ -110,19 +110,20 @@ Status RunCoordinator::Impl::check(const wire::RoundReport& report, const PeerId
   for (const PeerId& member : members) {
     if (!known_hosts_.account_of(member)) return refused(report, "it names a member that is not of this project");
   }
-  if (is_new) seat_credited(report.group);
+  if (is_new) seat_vouched(report.group);
   return {};
 }
 
-// If an older coordinator decided the round before, its group is not known. Any group of this round is acceptable then
-// that most of the accounts credited with that round vouch for.
-bool RunCoordinator::Impl::is_credited(const PeerId& peer) const {
-  return std::any_of(last_credited_.begin(), last_credited_.end(), [&](const Seat& seat) { return seat.peer == peer; });
+// A coordinator that ends with a full disk, or is killed, may have dealt groups that its store has not kept, and an
+// older version kept none. Right after the start, any group of this round is acceptable that most accounts of the round
+// before vouch for; then the round after it, and so on, until a group that is known decides one.
+bool RunCoordinator::Impl::is_voucher(const PeerId& peer) const {
+  return std::any_of(vouchers_.begin(), vouchers_.end(), [&](const Seat& seat) { return seat.peer == peer; });
 }
 
-void RunCoordinator::Impl::seat_credited(const GroupId& id) {
+void RunCoordinator::Impl::seat_vouched(const GroupId& id) {
   const SampleCount samples_max = swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size);
-  electorates_.seat({SeatedGroup::Origin::credited, id, round_, {last_credited_}, samples_max});
+  electorates_.seat({SeatedGroup::Origin::vouched, id, round_, {vouchers_}, samples_max});
 }
 
 void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops) {
@@ -284,9 +285,9 @@ void RunCoordinator::Impl::decide(TimePoint now, WallTime wall, const Verdict& v
 
 void RunCoordinator::Impl::seat_successor(const Verdict& verdict, std::vector<Seat> contributors,
                                           const std::optional<SeatedGroup>& successor) {
-  const bool known = verdict.group.origin != SeatedGroup::Origin::credited;
+  const bool known = verdict.group.origin != SeatedGroup::Origin::vouched;
   last_electorate_ = known ? verdict.group.seats() : contributors;
-  last_credited_ = known ? std::vector<Seat>() : std::move(contributors);
+  vouchers_ = known ? std::vector<Seat>() : std::move(contributors);
   if (successor) electorates_.seat(*successor);  // the last look at `verdict`: its group may move
 }
 
@@ -318,13 +319,13 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   // Earlier reports about this round count if they are of a group that may decide it.
   reports_.forget(round_, [this](const ResultClass& result) {
     const SeatedGroup* group = electorates_.deciding(round_, result.group);
-    if (group == nullptr) return !last_credited_.empty();
+    if (group == nullptr) return !vouchers_.empty();
     return group->is_grid() == !result.accepted.empty() && result.members.size() == 1 &&
            result.members.front() == group->peers_of(0);
   });
-  if (last_credited_.empty()) return;
+  if (vouchers_.empty()) return;
   for (const ResultClass& result : reports_.classes(round_)) {
-    if (electorates_.find(result.group) == nullptr) seat_credited(result.group);
+    if (electorates_.find(result.group) == nullptr) seat_vouched(result.group);
   }
 }
 

@@ -83,7 +83,7 @@ std::size_t accounts_among(std::span<const Seat> seats, const std::function<bool
 
 std::optional<SeatedGroup> successor_of(const SeatedGroup& group, std::span<const wire::Contribution> contributions,
                                         const Digest& state_digest) {
-  if (group.is_grid() || group.columns.empty() || group.origin == SeatedGroup::Origin::credited) return std::nullopt;
+  if (group.is_grid() || group.columns.empty() || group.origin == SeatedGroup::Origin::vouched) return std::nullopt;
   const std::vector<Seat>& seats = group.columns.front();
   std::set<PeerId> contributors;
   for (const wire::Contribution& contribution : contributions) {

@@ -33,7 +33,7 @@ struct SeatedGroup {
   enum class Origin : std::uint8_t {
     dealt,      // by a coordinator of this run
     successor,  // the group after the one that decided the round before, as its members compute it (swarm/successor.h)
-    credited,   // those credited with the round before, where its group is not known: an older coordinator decided it
+    vouched,    // vouched for by the electorate of the round before, right after a restart: the store has not kept it
   };
   Origin origin = Origin::dealt;
   GroupId id;  // the id that members report; for a grid, the id of the whole grid

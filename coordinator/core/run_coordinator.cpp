@@ -71,11 +71,9 @@ void RunCoordinator::Impl::recover_electorate(const RecoveredRun& recovered) {
   for (const KnownState& state : recovered.states) known_states_.add(state);
   known_states_.add({round_, canonical_});
   for (const SeatedGroup& group : recovered.groups) electorates_.seat(group);
-  if (const SeatedGroup* last = electorates_.find(recovered.last_group)) {
-    last_electorate_ = last->seats();
-  } else {
-    last_electorate_ = last_credited_ = recovered.last_credited;
-  }
+  const SeatedGroup* last = electorates_.find(recovered.last_group);
+  last_electorate_ = last != nullptr ? last->seats() : recovered.last_credited;  // an older version kept no groups
+  vouchers_ = last_electorate_;
 }
 
 Status RunCoordinator::Impl::check_run(const RunId& run_id) const {
@@ -266,6 +264,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
     assuming_ = false;
     members_.end_assumptions(now, canonical_);
   }
+  if (now > started_ + options_.absence_patience) vouchers_.clear();
   give_up_hopeless_groups(now);
   if (round_ > 0) find_lost_state(now, ops);  // everybody makes the state of round 0
   drop_failed_plan(now);

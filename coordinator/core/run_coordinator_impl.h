@@ -102,8 +102,8 @@ class RunCoordinator::Impl {
                                         const wire::RoundReport& report, Ops& ops);
   void note_claim(RoundIndex round, WallTime wall, const PeerId& peer, SampleCount claimed, Ops& ops);
   [[nodiscard]] Status check(const wire::RoundReport& report, const PeerId& reporter);
-  [[nodiscard]] bool is_credited(const PeerId& peer) const;
-  void seat_credited(const GroupId& id);
+  [[nodiscard]] bool is_voucher(const PeerId& peer) const;
+  void seat_vouched(const GroupId& id);
   void hear_of_members(const PeerId& reporter, const wire::RoundReport& report);
   void judge_members(Ops& ops);
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
@@ -167,7 +167,7 @@ class RunCoordinator::Impl {
   std::optional<LeaseBook> leases_;  // only if the run's samples are leased
   ElectorateBook electorates_;
   std::vector<Seat> last_electorate_;  // the seats of the group that decided the round before
-  std::vector<Seat> last_credited_;    // credited with the round before, where its group is not known
+  std::vector<Seat> vouchers_;         // the electorate of the round before, while groups may have been forgotten
   KnownStates known_states_;
   ReportBook reports_;
   ClaimBook claims_;

@@ -267,4 +267,25 @@ TEST_CASE("members that formed groups while an older coordinator was replaced ar
   CHECK(swarm.adopted.empty());
 }
 
+TEST_CASE("rounds that a coordinator decided and dealt with a full disk are decided again after its restart") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 40);
+  swarm.run_for(seconds(4));
+  swarm.store_takes = false;
+  swarm.run_for(seconds(2));
+  const RoundIndex reached = swarm.member(1).last_reply.round;
+  CHECK(reached > static_cast<RoundIndex>(swarm.decided.size()) + 1);
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.run_for(seconds(2));
+  swarm.restart_coordinator();
+  swarm.coordinator->set_state(wire::RunState::paused);
+  swarm.store_takes = true;
+  swarm.run_for(seconds(10));
+  CHECK(swarm.decided.size() >= static_cast<std::size_t>(reached));
+  CHECK(swarm.adopted.empty());
+  SampleCount averaged = 0;
+  for (const auto& [peer, samples] : swarm.averaged) averaged += samples;
+  CHECK(ledger_sum(swarm) == averaged);
+}
+
 }  // namespace starling::core::testing

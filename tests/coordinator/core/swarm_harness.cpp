@@ -71,6 +71,7 @@ Swarm::Swarm(wire::RunManifest manifest, RecoveredRun recovered, CoordinatorOpti
 
 void Swarm::restart_coordinator(CoordinatorOptions options) {
   pending_.clear();
+  pending_groups_.clear();
   RecoveredRun recovered = running_run();
   recovered.state = state;
   if (!decided.empty()) {
@@ -313,7 +314,7 @@ HeartbeatDecision Swarm::call(VirtualMember& member) {
 void Swarm::take(const std::vector<StoreOp>& ops) {
   for (const StoreOp& op : ops) {
     if (const auto* round = std::get_if<RoundDecided>(&op)) pending_.push_back(*round);
-    if (const auto* seated = std::get_if<GroupSeated>(&op)) groups.push_back(seated->group);
+    if (const auto* seated = std::get_if<GroupSeated>(&op)) pending_groups_.push_back(seated->group);
     if (const auto* lane = std::get_if<LaneAssigned>(&op)) {
       std::erase_if(lanes, [&](const LaneHolder& holder) { return holder.peer == lane->displaced; });
       lanes.push_back(lane->holder);
@@ -329,6 +330,8 @@ void Swarm::take(const std::vector<StoreOp>& ops) {
 
 void Swarm::store_pending() {
   if (!store_takes) return;
+  groups.insert(groups.end(), pending_groups_.begin(), pending_groups_.end());
+  pending_groups_.clear();
   for (const RoundDecided& round : pending_) {
     CHECK_MESSAGE((decided.empty() || round.round > decided.back().round), "rounds never go back");
     for (const CreditedContribution& contribution : round.contributions) {

@@ -132,6 +132,7 @@ class Swarm {
   CoordinatorOptions options_;
   std::map<PeerId, VirtualMember> members_;
   std::vector<RoundDecided> pending_;
+  std::vector<SeatedGroup> pending_groups_;
   std::optional<RoundIndex> evaluated_;
 };
 
