@@ -71,9 +71,9 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
+#include "shared/protocol/group_info.h"
+#include "shared/protocol/messages.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/group_info.h"
-#include "shared/wire/messages.h"
 
 namespace starling::averaging {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <deque>
 
-#include "shared/wire/group_info.h"
+#include "shared/protocol/group_info.h"
 
 namespace starling::averaging {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
-#include "shared/wire/low_rank.h"
+#include "shared/run/low_rank.h"
 
 namespace starling::averaging {
 

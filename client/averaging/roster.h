@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
+#include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::averaging {
 

@@ -8,8 +8,8 @@
 
 #include "client/averaging/all_reduce.h"
 #include "shared/base/hash.h"
+#include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::averaging {
 

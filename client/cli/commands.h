@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace CLI {
 class App;

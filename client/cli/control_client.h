@@ -1,4 +1,5 @@
-// The command line's end of the daemon's control API (shared/wire/control.h): its socket, or TLS to another computer.
+// The command line's end of the daemon's control API (shared/control/control.h): its socket, or TLS to another
+// computer.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +10,7 @@
 
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::cli {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::cli {
 

@@ -9,7 +9,7 @@
 
 #include "shared/base/files.h"
 #include "shared/base/unique_fd.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::cli {
 

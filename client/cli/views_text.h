@@ -1,9 +1,9 @@
-// The daemon's views as text for people (shared/wire/control_views.h).
+// The daemon's views as text for people (shared/control/control_views.h).
 #pragma once
 
 #include <string>
 
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::cli {
 

@@ -31,9 +31,9 @@
 #include "client/storage/project_files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
+#include "shared/control/control.h"
 #include "shared/net/backoff.h"
 #include "shared/net/line.h"
-#include "shared/wire/control.h"
 
 namespace starling::daemon {
 

@@ -1,5 +1,5 @@
-// The Unix socket on which command line and window reach the daemon: shared/wire/control.h, line by line. Only the user
-// who runs the daemon gets in (socket mode 0600, and the kernel's word for the caller's uid).
+// The Unix socket on which command line and window reach the daemon: shared/control/control.h, line by line. Only the
+// user who runs the daemon gets in (socket mode 0600, and the kernel's word for the caller's uid).
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::daemon {
 

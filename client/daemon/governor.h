@@ -11,7 +11,7 @@
 #include "client/storage/preference_files.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::daemon {
 
@@ -48,7 +48,7 @@ class Governor {
   // Notes that a round was finished: a request to pause after it becomes a pause.
   void on_round_finished();
 
-  // Commands of shared/wire/control.h. Each returns the text for people, or the error; a request counts even if it
+  // Commands of shared/control/control.h. Each returns the text for people, or the error; a request counts even if it
   // cannot be saved.
   Result<std::string> pause(const wire::ControlRequest& request);
   Result<std::string> resume(const wire::ControlRequest& request);

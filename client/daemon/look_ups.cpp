@@ -9,8 +9,8 @@
 #include "shared/manifest/join_link.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
+#include "shared/run/model_layout.h"
 #include "shared/wire/json_reader.h"
-#include "shared/wire/model_layout.h"
 #include "shared/wire/web_address.h"
 
 namespace starling::daemon {

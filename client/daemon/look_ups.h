@@ -11,10 +11,10 @@
 #include "client/storage/project_files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
+#include "shared/control/control.h"
 #include "shared/crypto/keys.h"
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
-#include "shared/wire/control.h"
 
 namespace starling::daemon {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "client/transport/peer_network.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::daemon {
 

@@ -6,8 +6,8 @@
 #include "client/daemon/run_parts.h"
 #include "client/session/words.h"
 #include "shared/base/log.h"
+#include "shared/run/epochs.h"
 #include "shared/swarm/plausible.h"
-#include "shared/wire/epochs.h"
 
 namespace starling::daemon {
 namespace {

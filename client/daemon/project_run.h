@@ -32,7 +32,7 @@
 #include "client/trainer_link/trainer_process.h"
 #include "client/transport/peer_network.h"
 #include "shared/base/mutex.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::daemon {
 

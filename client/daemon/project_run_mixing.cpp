@@ -8,7 +8,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
-#include "shared/wire/fragments.h"
+#include "shared/run/fragments.h"
 
 namespace starling::daemon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::daemon {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
 

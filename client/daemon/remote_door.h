@@ -1,7 +1,7 @@
-// The control API for the owner's other computers: the lines of shared/wire/control.h over TLS 1.3, after the first of
-// them has shown the token. Closed until the owner opens it, and open again whenever the daemon starts, until the owner
-// closes it. Strangers cost little: they have kGreetingMax to show the token in few bytes, the newest of them push out
-// the oldest, and a wrong token is answered late.
+// The control API for the owner's other computers: the lines of shared/control/control.h over TLS 1.3, after the first
+// of them has shown the token. Closed until the owner opens it, and open again whenever the daemon starts, until the
+// owner closes it. Strangers cost little: they have kGreetingMax to show the token in few bytes, the newest of them
+// push out the oldest, and a wrong token is answered late.
 #pragma once
 
 #include <filesystem>
@@ -16,9 +16,9 @@
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
+#include "shared/control/control.h"
 #include "shared/crypto/tls.h"
 #include "shared/net/tls_stream.h"
-#include "shared/wire/control.h"
 
 namespace starling::daemon {
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "shared/run/fragments.h"
+#include "shared/run/moments.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/moments.h"
 
 namespace starling::daemon {
 namespace {

@@ -18,7 +18,7 @@
 #include "client/storage/previous_state.h"
 #include "client/trainer_link/tokenizer_process.h"
 #include "client/transport/port_mapper.h"
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 
 namespace starling::daemon {
 

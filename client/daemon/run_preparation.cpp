@@ -15,7 +15,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/signed_manifest.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::daemon {
 namespace {

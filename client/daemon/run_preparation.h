@@ -13,7 +13,7 @@
 #include "client/storage/project_files.h"
 #include "client/transport/address_policy.h"
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
 

@@ -11,7 +11,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/os_error.h"
-#include "shared/wire/epochs.h"
+#include "shared/run/epochs.h"
 
 namespace starling::daemon {
 namespace {

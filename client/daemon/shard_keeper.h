@@ -21,8 +21,8 @@
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
 #include "shared/net/line.h"
-#include "shared/wire/run_manifest.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/run_manifest.h"
+#include "shared/run/training_data.h"
 
 namespace starling::daemon {
 

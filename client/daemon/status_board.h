@@ -3,7 +3,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::daemon {
 

@@ -15,7 +15,7 @@
 #include "client/updates/installation.h"
 #include "client/updates/updater.h"
 #include "shared/base/mutex.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::daemon {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "shared/wire/model_options.h"
+#include "shared/run/model_options.h"
 
 namespace starling::models {
 

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::models {
 

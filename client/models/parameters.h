@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "shared/wire/model_options.h"
+#include "shared/run/model_options.h"
 
 namespace starling::models {
 

@@ -5,7 +5,7 @@
 
 #include "client/models/model.h"
 #include "client/models/parameters.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::models {
 

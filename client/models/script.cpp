@@ -15,7 +15,7 @@
 
 #include "client/models/flop_counter.h"
 #include "client/models/memory_watch.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::models {
 

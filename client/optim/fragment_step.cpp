@@ -7,8 +7,8 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/verify.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::optim {
 namespace {

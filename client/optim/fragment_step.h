@@ -1,11 +1,11 @@
-// The common step of runs whose rounds average fragments of the vector in turn (shared/wire/fragments.h).
+// The common step of runs whose rounds average fragments of the vector in turn (shared/run/fragments.h).
 #pragma once
 
 #include <span>
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::optim {
 

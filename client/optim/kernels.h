@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "client/optim/step_journal.h"
-#include "shared/wire/moments.h"
+#include "shared/run/moments.h"
 
 namespace starling::optim {
 

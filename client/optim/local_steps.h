@@ -21,7 +21,7 @@
 // (The paper has alpha own + (1 - alpha) agreed, which drops 1 - alpha of the steps taken meanwhile. It waits for a few
 // steps; over home lines an averaging may last as long as a round.) With alpha > 0 a part of the distance between own
 // and agreed parameters remains, and is sent again with the next increments. Delayed updates take memory for the
-// parameters once more. If a round averages a fragment (shared/wire/fragments.h), only the fragment is cut and moves;
+// parameters once more. If a round averages a fragment (shared/run/fragments.h), only the fragment is cut and moves;
 // the sums of the others go on. Single-threaded.
 #pragma once
 
@@ -32,9 +32,9 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/buckets.h"
+#include "shared/run/fragments.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::optim {
 

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::optim {
 

@@ -10,9 +10,9 @@
 #include "client/optim/kernels.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/result.h"
-#include "shared/wire/model_layout.h"
-#include "shared/wire/moments.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/model_layout.h"
+#include "shared/run/moments.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::optim {
 
@@ -40,7 +40,7 @@ class Optimizer {
             std::vector<wire::ParameterInfo> layout, const Kernels& kernels = optim::kernels());
 
   // Size of [parameters | moments], with wire::moment_vectors vectors of moments, each parameter_count() floats. After
-  // a step of a manifest's optimizer the moments are values of their narrow form (shared/wire/moments.h).
+  // a step of a manifest's optimizer the moments are values of their narrow form (shared/run/moments.h).
   [[nodiscard]] std::size_t state_size() const { return state_size_; }
   [[nodiscard]] std::size_t parameter_count() const { return parameters_; }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shared/base/ids.h"
-#include "shared/wire/optimizer_options.h"
+#include "shared/run/optimizer_options.h"
 
 namespace starling::optim {
 

@@ -8,8 +8,8 @@
 
 #include "client/optim/kernels.h"
 #include "shared/base/ids.h"
-#include "shared/wire/model_layout.h"
-#include "shared/wire/optimizer_options.h"
+#include "shared/run/model_layout.h"
+#include "shared/run/optimizer_options.h"
 
 namespace starling::optim {
 

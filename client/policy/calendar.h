@@ -9,7 +9,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/wire/week_hours.h"
+#include "shared/control/week_hours.h"
 
 namespace starling::policy {
 

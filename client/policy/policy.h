@@ -14,8 +14,8 @@
 
 #include "client/policy/calendar.h"
 #include "shared/base/clock.h"
-#include "shared/wire/pause_wish.h"
-#include "shared/wire/preferences.h"
+#include "shared/control/pause_wish.h"
+#include "shared/control/preferences.h"
 
 namespace starling::policy {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/wire/messages.h"
-#include "shared/wire/training_data.h"
+#include "shared/protocol/messages.h"
+#include "shared/run/training_data.h"
 
 namespace starling::session {
 

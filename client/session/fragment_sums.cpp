@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "shared/base/verify.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::session {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::session {
 

@@ -1,7 +1,7 @@
 // Gossip between two rounds: while a volunteer steps by itself, its parameters are averaged with those of one other or
 // a few, again and again (decentralized Adam, "communicate while adapting": Wang et al., ICLR 2025, arXiv 2410.11998)
 //   x_i <- sum_j W_ij x_j - eta d_i(g_i(x_i))
-// bucket by bucket (shared/wire/buckets.h), each by itself. When a bucket has stepped, it is *sent out*: as its
+// bucket by bucket (shared/run/buckets.h), each by itself. When a bucket has stepped, it is *sent out*: as its
 // displacement from the agreed parameters, which all have. While that is averaged with the partners', batches go on.
 // Right after the first step that ends afterwards, the change that the gossip made is *taken in*: averaged minus sent,
 // so that no step in between is lost. If lines are faster than batches this is the equation above, once a batch; if
@@ -26,11 +26,11 @@
 #include "client/averaging/all_reduce.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
+#include "shared/protocol/group_info.h"
+#include "shared/run/buckets.h"
+#include "shared/run/run_manifest.h"
 #include "shared/swarm/mixing_groups.h"
 #include "shared/swarm/mixing_interval.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/group_info.h"
-#include "shared/wire/run_manifest.h"
 
 namespace starling::session {
 

@@ -6,7 +6,7 @@
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/training_data.h"
 
 namespace starling::session {
 

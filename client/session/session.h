@@ -31,9 +31,9 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/messages.h"
+#include "shared/protocol/unusable_samples.h"
 #include "shared/swarm/plausible.h"
-#include "shared/wire/messages.h"
-#include "shared/wire/unusable_samples.h"
 
 namespace starling::session {
 

@@ -9,7 +9,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/training_data.h"
 
 namespace starling::session {
 

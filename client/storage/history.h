@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "shared/wire/control_views.h"
+#include "shared/control/control_views.h"
 
 namespace starling::storage {
 

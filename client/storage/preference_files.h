@@ -10,8 +10,8 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/wire/pause_wish.h"
-#include "shared/wire/preferences.h"
+#include "shared/control/pause_wish.h"
+#include "shared/control/preferences.h"
 
 namespace starling::storage {
 

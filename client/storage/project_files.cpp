@@ -8,9 +8,9 @@
 
 #include "client/storage/set_aside.h"
 #include "shared/crypto/secrets.h"
+#include "shared/protocol/messages.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
-#include "shared/wire/messages.h"
 
 namespace starling::storage {
 namespace {

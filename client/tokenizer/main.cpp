@@ -19,8 +19,8 @@
 #include "client/trainer_link/sandbox.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
+#include "shared/run/data_options.h"
 #include "shared/text/tokenizer.h"
-#include "shared/wire/data_options.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 
 namespace starling::trainer_link {
 namespace {

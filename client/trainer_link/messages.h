@@ -12,8 +12,8 @@
 
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/run_manifest.h"
+#include "shared/run/training_data.h"
 
 namespace starling::trainer_link {
 

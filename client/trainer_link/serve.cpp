@@ -18,8 +18,8 @@
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/sandbox.h"
 #include "client/trainer_link/shared_region.h"
-#include "shared/wire/epochs.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/epochs.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::trainer_link {
 namespace {

@@ -11,8 +11,8 @@
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/buckets.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::trainer_link {
 

@@ -12,9 +12,9 @@
 #include "client/trainer_link/shared_region.h"
 #include "shared/base/mutex.h"
 #include "shared/base/verify.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::trainer_link {
 namespace {

@@ -16,8 +16,8 @@
 #include "client/trainer_link/restart_policy.h"
 #include "shared/base/deadline.h"
 #include "shared/base/unique_fd.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/buckets.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::trainer_link {
 

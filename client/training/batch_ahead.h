@@ -7,7 +7,7 @@
 
 #include "client/models/model.h"
 #include "shared/base/result.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/training_data.h"
 
 namespace starling::training {
 

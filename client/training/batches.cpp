@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "client/training/masking.h"
-#include "shared/wire/epochs.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/epochs.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::training {
 

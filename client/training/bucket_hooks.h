@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 
 namespace starling::training {
 

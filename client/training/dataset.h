@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::training {

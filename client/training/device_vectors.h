@@ -7,7 +7,7 @@
 #include <span>
 
 #include "shared/base/result.h"
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 
 namespace starling::training {
 

@@ -5,7 +5,7 @@
 #include "client/models/model.h"
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::training {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "shared/wire/model_options.h"
+#include "shared/run/model_options.h"
 
 namespace starling::training {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "shared/base/permutation.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::training {
 

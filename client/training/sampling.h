@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/models/model.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::training {
 

@@ -29,9 +29,9 @@
 #include "client/training/replica.h"
 #include "client/training/sampling.h"
 #include "shared/base/permutation.h"
+#include "shared/run/epochs.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/epochs.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::training {
 

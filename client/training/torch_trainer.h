@@ -12,8 +12,8 @@
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
 #include "client/trainer_link/serve.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/buckets.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::training {
 

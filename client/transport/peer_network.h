@@ -25,8 +25,8 @@
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
 #include "shared/net/line.h"
+#include "shared/protocol/group_info.h"
 #include "shared/reach/relay_types.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::transport {
 

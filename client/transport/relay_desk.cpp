@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <asio/ip/address.hpp>
 
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::transport {
 namespace {

@@ -12,7 +12,7 @@
 #include "client/transport/line_pace.h"
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 
 namespace starling::transport {
 

@@ -17,8 +17,8 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/run/moments.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/moments.h"
 
 namespace starling::transport {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "shared/base/ids.h"
+#include "shared/run/moments.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/moments.h"
 
 namespace starling::transport {
 

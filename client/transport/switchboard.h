@@ -17,7 +17,7 @@
 
 #include "client/transport/address_policy.h"
 #include "client/transport/link.h"
-#include "shared/wire/group_info.h"
+#include "shared/protocol/group_info.h"
 
 namespace starling::transport {
 

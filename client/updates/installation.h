@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "shared/wire/release_feed.h"
+#include "shared/protocol/release_feed.h"
 
 namespace starling::updates {
 

@@ -8,7 +8,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/wire/release_feed.h"
+#include "shared/protocol/release_feed.h"
 
 namespace starling::updates {
 

@@ -14,7 +14,7 @@
 #include "shared/base/mutex.h"
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
-#include "shared/wire/release_feed.h"
+#include "shared/protocol/release_feed.h"
 
 namespace starling::updates {
 

@@ -7,7 +7,7 @@
 #include <cwctype>
 #include <optional>
 
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::accounts {
 namespace {

@@ -1,5 +1,5 @@
-// The routes for programs; shared/wire/messages.h is their contract. Handlers run on several threads at once and decode
-// outside of every lock.
+// The routes for programs; shared/protocol/messages.h is their contract. Handlers run on several threads at once and
+// decode outside of every lock.
 #pragma once
 
 #include <filesystem>

@@ -3,8 +3,8 @@
 
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
-#include "shared/wire/messages.h"
-#include "shared/wire/unusable_samples.h"
+#include "shared/protocol/messages.h"
+#include "shared/protocol/unusable_samples.h"
 
 namespace starling::api {
 

@@ -9,7 +9,7 @@
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
 #include "shared/crypto/secrets.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::api {
 namespace {

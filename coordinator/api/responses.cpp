@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::api {
 namespace {

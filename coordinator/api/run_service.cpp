@@ -13,8 +13,8 @@
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"
-#include "shared/wire/epochs.h"
-#include "shared/wire/low_rank.h"
+#include "shared/run/epochs.h"
+#include "shared/run/low_rank.h"
 
 namespace starling::api {
 namespace {

@@ -1,5 +1,5 @@
 // The team of the calling computer's volunteer.
-#include "shared/wire/team.h"
+#include "shared/protocol/team.h"
 
 #include <fmt/core.h>
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "shared/base/ids.h"
+#include "shared/protocol/messages.h"
 #include "shared/swarm/successor.h"
-#include "shared/wire/messages.h"
 
 namespace starling::core {
 

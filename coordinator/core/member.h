@@ -11,7 +11,7 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::core {
 

@@ -6,11 +6,11 @@
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
 #include "shared/base/upper_median.h"
+#include "shared/run/model_layout.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/plan.h"
 #include "shared/swarm/roles.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::core {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::core {
 

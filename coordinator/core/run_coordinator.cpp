@@ -9,10 +9,10 @@
 
 #include "coordinator/core/run_coordinator_impl.h"
 #include "shared/base/permutation.h"
+#include "shared/run/epochs.h"
+#include "shared/run/model_layout.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/shares.h"
-#include "shared/wire/epochs.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::core {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "coordinator/core/types.h"
+#include "shared/protocol/unusable_samples.h"
+#include "shared/run/run_manifest.h"
 #include "shared/swarm/runtime_model.h"
-#include "shared/wire/run_manifest.h"
-#include "shared/wire/unusable_samples.h"
 
 namespace starling::core {
 

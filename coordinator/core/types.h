@@ -12,8 +12,8 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/messages.h"
 #include "shared/swarm/plausible.h"
-#include "shared/wire/messages.h"
 
 namespace starling::core {
 

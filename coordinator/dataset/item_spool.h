@@ -12,7 +12,7 @@
 #include "coordinator/dataset/progress.h"
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
-#include "shared/wire/data_options.h"
+#include "shared/run/data_options.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::dataset {

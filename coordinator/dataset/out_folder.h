@@ -9,7 +9,7 @@
 
 #include "shared/base/files.h"
 #include "shared/base/result.h"
-#include "shared/wire/data_options.h"
+#include "shared/run/data_options.h"
 
 namespace starling::dataset {
 

@@ -7,7 +7,7 @@
 
 #include "coordinator/dataset/progress.h"
 #include "shared/base/result.h"
-#include "shared/wire/data_options.h"
+#include "shared/run/data_options.h"
 
 namespace starling::dataset {
 

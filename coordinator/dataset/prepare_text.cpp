@@ -11,8 +11,8 @@
 #include "coordinator/dataset/vocabulary.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
+#include "shared/run/model_layout.h"
 #include "shared/text/tokenizer.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::dataset {
 namespace {

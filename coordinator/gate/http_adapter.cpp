@@ -9,7 +9,7 @@
 
 #include "coordinator/gate/text.h"
 #include "shared/base/log.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::gate {
 namespace {

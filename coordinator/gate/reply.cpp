@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/result.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::gate {
 namespace {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
+#include "shared/protocol/messages.h"
+#include "shared/run/fragments.h"
+#include "shared/run/low_rank.h"
+#include "shared/run/model_layout.h"
+#include "shared/run/moments.h"
 #include "shared/swarm/mixing_groups.h"
-#include "shared/wire/fragments.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
-#include "shared/wire/low_rank.h"
-#include "shared/wire/messages.h"
-#include "shared/wire/model_layout.h"
-#include "shared/wire/moments.h"
 
 namespace starling::operations {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/run/run_manifest.h"
 #include "shared/swarm/host_kinds.h"
 #include "shared/swarm/runtime_model.h"
-#include "shared/wire/run_manifest.h"
 
 namespace starling::operations {
 

@@ -17,7 +17,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
-#include "shared/wire/epochs.h"
+#include "shared/run/epochs.h"
 
 namespace starling::server {
 namespace {

@@ -9,9 +9,9 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/hugging_face.h"
+#include "shared/run/model_layout.h"
 #include "shared/text/tokenizer.h"
-#include "shared/wire/hugging_face.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::server {
 namespace {

@@ -10,9 +10,9 @@
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "shared/manifest/key_certificate.h"
+#include "shared/protocol/messages.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
-#include "shared/wire/messages.h"
 
 namespace starling::server {
 namespace {

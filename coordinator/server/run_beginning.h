@@ -6,7 +6,7 @@
 #include "coordinator/operations/desk.h"
 #include "coordinator/server/project.h"
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::server {
 

@@ -13,8 +13,8 @@
 #include "shared/base/files.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/model_layout.h"
 #include "shared/wire/json_reader.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::server {
 namespace {

@@ -33,7 +33,7 @@
 #include "shared/crypto/secrets.h"
 #include "shared/reach/prober.h"
 #include "shared/reach/relay_server.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::server {
 namespace {

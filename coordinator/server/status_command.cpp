@@ -15,9 +15,9 @@
 #include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
+#include "shared/protocol/messages.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
-#include "shared/wire/messages.h"
 
 namespace starling::server {
 namespace {

@@ -7,7 +7,7 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/swarm_charts.h"
 #include "shared/manifest/signed_manifest.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::web {
 namespace {

@@ -145,14 +145,14 @@ struct ClaimSums {
   SampleCount samples = 0;
 };
 
-// The lane of the sample shuffle that a peer holds in a run (shared/wire/training_data.h).
+// The lane of the sample shuffle that a peer holds in a run (shared/run/training_data.h).
 struct Lane {
   PeerId peer_id;
   int lane = 0;
   WallTime since;
 };
 
-// Samples of an epoch (shared/wire/epochs.h) that one process of a peer may train on, until the last round is over.
+// Samples of an epoch (shared/run/epochs.h) that one process of a peer may train on, until the last round is over.
 struct LeasedSamples {
   PeerId peer_id;
   SampleCount number = 0;  // wire::SampleLease

@@ -1,4 +1,4 @@
-// A connection to the daemon's control socket (shared/wire/control.h) that never blocks: a request, then its reply.
+// A connection to the daemon's control socket (shared/control/control.h) that never blocks: a request, then its reply.
 #pragma once
 
 #include <QByteArray>
@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "shared/base/result.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::link {
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "gui/link/control_channel.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::link {
 

@@ -6,7 +6,7 @@
 
 #include "gui/link/daemon_link.h"
 #include "shared/base/clock.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
 namespace starling::models {
 

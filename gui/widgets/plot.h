@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "shared/wire/control_views.h"
+#include "shared/control/control_views.h"
 
 class QLabel;
 

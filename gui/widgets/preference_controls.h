@@ -1,5 +1,5 @@
-// One control for each kind of setting, bound to the setting's name (shared/wire/preferences.h): it shows the daemon's
-// value, and sends the volunteer's changes to the daemon.
+// One control for each kind of setting, bound to the setting's name (shared/control/preferences.h): it shows the
+// daemon's value, and sends the volunteer's changes to the daemon.
 #pragma once
 
 #include <QString>

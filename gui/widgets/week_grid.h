@@ -4,7 +4,7 @@
 
 #include <QWidget>
 
-#include "shared/wire/week_hours.h"
+#include "shared/control/week_hours.h"
 
 namespace starling::widgets {
 

@@ -6,7 +6,7 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::widgets {
 namespace {

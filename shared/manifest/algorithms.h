@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::manifest {
 

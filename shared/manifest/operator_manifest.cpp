@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::manifest {
 namespace {

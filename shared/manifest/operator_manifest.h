@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::manifest {
 

@@ -8,7 +8,7 @@
 
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
-#include "shared/wire/release_feed.h"
+#include "shared/protocol/release_feed.h"
 
 namespace starling::manifest {
 

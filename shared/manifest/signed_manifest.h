@@ -16,7 +16,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/keys.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::manifest {
 

@@ -18,7 +18,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::net {
 

@@ -16,8 +16,8 @@
 #include "shared/base/permutation.h"
 #include "shared/base/unique_fd.h"
 #include "shared/base/verify.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/state_digest.h"
-#include "shared/wire/model_layout.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::state {

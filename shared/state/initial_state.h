@@ -10,7 +10,7 @@
 #include <span>
 
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::state {
 

@@ -1,7 +1,7 @@
 // The plans of averagings that one group makes one after the other in a round, of vectors of different lengths.
 #pragma once
 
-#include "shared/wire/group_info.h"
+#include "shared/protocol/group_info.h"
 
 namespace starling::swarm {
 

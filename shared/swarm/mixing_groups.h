@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/protocol/group_info.h"
+#include "shared/run/buckets.h"
 #include "shared/swarm/group_formation.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::swarm {
 

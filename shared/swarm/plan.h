@@ -8,8 +8,8 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/protocol/group_info.h"
 #include "shared/swarm/shares.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::swarm {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/protocol/group_info.h"
 #include "shared/swarm/shares.h"
-#include "shared/wire/group_info.h"
 
 namespace starling::swarm {
 

@@ -8,10 +8,10 @@
 
 #include "shared/base/upper_median.h"
 #include "shared/base/verify.h"
+#include "shared/protocol/messages.h"
 #include "shared/swarm/departures.h"
 #include "shared/swarm/roles.h"
 #include "shared/wire/codec.h"
-#include "shared/wire/messages.h"
 
 namespace starling::swarm {
 namespace {

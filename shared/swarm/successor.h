@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/wire/group_info.h"
+#include "shared/protocol/group_info.h"
 
 namespace starling::swarm {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::text {
 namespace {

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "shared/wire/cbor.h"
-#include "shared/wire/group_info.h"
+#include "shared/wire/limits.h"
 
 namespace starling::wire {
 namespace {

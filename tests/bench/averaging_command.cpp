@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "shared/run/moments.h"
 #include "shared/wire/codec.h"
-#include "shared/wire/moments.h"
 
 namespace starling::bench {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "client/transport/peer_network.h"
+#include "shared/run/buckets.h"
 #include "shared/swarm/mixing_groups.h"
 #include "shared/swarm/plan.h"
-#include "shared/wire/buckets.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench_network.h"
 #include "tests/bench/process_pool.h"

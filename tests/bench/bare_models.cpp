@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::bench {
 

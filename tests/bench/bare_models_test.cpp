@@ -9,7 +9,7 @@
 
 #include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/bench/step_case.h"
 
 using namespace starling;

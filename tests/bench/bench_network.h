@@ -7,7 +7,7 @@
 #include "client/transport/peer_network.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
-#include "shared/wire/moments.h"
+#include "shared/run/moments.h"
 #include "tests/bench/averaging_bench.h"
 
 namespace starling::bench {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "shared/base/files.h"
-#include "shared/wire/group_info.h"
-#include "shared/wire/low_rank.h"
+#include "shared/protocol/group_info.h"
+#include "shared/run/low_rank.h"
 #include "tests/bench/abuse_bench.h"
 #include "tests/bench/averaging_command.h"
 #include "tests/bench/bench.h"

@@ -10,7 +10,7 @@
 namespace starling::bench {
 
 // Runs options.rounds turns, after some that do not count, with three in a row of each kind: gossip with the partner
-// whose turn it is, in the product's buckets (shared/wire/buckets.h), all at a time; averagings of all; decentralized
+// whose turn it is, in the product's buckets (shared/run/buckets.h), all at a time; averagings of all; decentralized
 // steps, that is options.step_s of computing with gossip meanwhile; and steps with all-reduce, that is as much
 // computing, then an averaging. `identities` and `lab`: as in measure_recovery.
 // Figures: mixing_s, averaging_s, time_s (of the decentralized step) and apart_s (of the other). The ratios are

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "shared/base/files.h"
+#include "shared/run/manifest_fields.h"
 #include "shared/wire/json_writer.h"
-#include "shared/wire/manifest_fields.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::bench {

@@ -9,7 +9,7 @@
 
 #include "client/models/model.h"
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 #include "tests/bench/process_pool.h"
 #include "tests/support/temp_dir.h"
 

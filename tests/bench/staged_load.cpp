@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::bench {
 namespace {

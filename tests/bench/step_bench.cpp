@@ -16,7 +16,7 @@
 #include "client/optim/step_journal.h"
 #include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/bench/bare_models.h"
 #include "tests/bench/python_loop.h"
 #include "tests/bench/step_case.h"

@@ -5,7 +5,7 @@
 
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::bench {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::bench {
 

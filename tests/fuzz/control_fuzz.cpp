@@ -1,8 +1,8 @@
 // Messages to and from a daemon, over its socket or from another computer, and the files that it keeps of them.
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 
-#include "shared/wire/pause_wish.h"
-#include "shared/wire/week_hours.h"
+#include "shared/control/pause_wish.h"
+#include "shared/control/week_hours.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;

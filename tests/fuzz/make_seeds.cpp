@@ -9,14 +9,14 @@
 #include "client/averaging/codec.h"
 #include "client/trainer_link/messages.h"
 #include "shared/base/files.h"
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
+#include "shared/control/pause_wish.h"
+#include "shared/protocol/messages.h"
+#include "shared/protocol/release_feed.h"
+#include "shared/protocol/team.h"
+#include "shared/protocol/unusable_samples.h"
+#include "shared/run/moments.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/messages.h"
-#include "shared/wire/moments.h"
-#include "shared/wire/pause_wish.h"
-#include "shared/wire/release_feed.h"
-#include "shared/wire/team.h"
-#include "shared/wire/unusable_samples.h"
 
 namespace {
 

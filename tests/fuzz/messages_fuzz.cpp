@@ -1,7 +1,7 @@
 // Every message between daemon and coordinator; a decoded message must survive being encoded again.
-#include "shared/wire/messages.h"
-#include "shared/wire/team.h"
-#include "shared/wire/unusable_samples.h"
+#include "shared/protocol/messages.h"
+#include "shared/protocol/team.h"
+#include "shared/protocol/unusable_samples.h"
 
 #include "tests/fuzz/fuzz_target.h"
 

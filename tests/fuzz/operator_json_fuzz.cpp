@@ -1,7 +1,7 @@
 // Files of operators: lists of shards, and lists of computers that a swarm is planned for.
 #include "coordinator/operations/prospects.h"
+#include "shared/run/data_options.h"
 #include "shared/swarm/host_kinds.h"
-#include "shared/wire/data_options.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;

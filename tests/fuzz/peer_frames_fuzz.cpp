@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "shared/reach/relay_protocol.h"
+#include "shared/run/moments.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/moments.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;

@@ -1,5 +1,5 @@
 #include "shared/manifest/signed_feed.h"
-#include "shared/wire/release_feed.h"
+#include "shared/protocol/release_feed.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;

@@ -1,4 +1,4 @@
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 
 #include "tests/fuzz/fuzz_target.h"
 

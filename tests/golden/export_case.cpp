@@ -13,8 +13,8 @@
 #include "shared/base/files.h"
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
-#include "shared/wire/hugging_face.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/hugging_face.h"
+#include "shared/run/model_layout.h"
 
 namespace {
 

@@ -15,8 +15,8 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/model_layout.h"
 
 using namespace starling;
 

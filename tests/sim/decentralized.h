@@ -14,8 +14,8 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/result.h"
+#include "shared/run/run_manifest.h"
 #include "shared/swarm/group_formation.h"
-#include "shared/wire/run_manifest.h"
 #include "tests/sim/teacher_problem.h"
 
 namespace starling::sim {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/sim/quadratic_problem.h"
 
 namespace starling::sim {

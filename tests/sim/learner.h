@@ -8,8 +8,8 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
-#include "shared/wire/run_manifest.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/run_manifest.h"
+#include "shared/run/training_data.h"
 
 namespace starling::sim {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "shared/base/ids.h"
-#include "shared/wire/messages.h"
+#include "shared/protocol/messages.h"
 
 namespace starling::sim {
 

@@ -14,9 +14,9 @@
 #include "client/session/fragment_sums.h"
 #include "shared/base/verify.h"
 #include "shared/manifest/algorithms.h"
+#include "shared/run/fragments.h"
 #include "shared/state/initial_state.h"
 #include "shared/swarm/group_formation.h"
-#include "shared/wire/fragments.h"
 #include "tests/sim/teacher_problem.h"
 
 namespace starling::sim {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "shared/base/verify.h"
-#include "shared/wire/buckets.h"
+#include "shared/run/buckets.h"
 #include "tests/sim/peer.h"
 
 namespace starling::sim {

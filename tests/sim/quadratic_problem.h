@@ -6,7 +6,7 @@
 #include <span>
 
 #include "shared/base/permutation.h"
-#include "shared/wire/training_data.h"
+#include "shared/run/training_data.h"
 
 namespace starling::sim {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shared/base/result.h"
-#include "shared/wire/run_manifest.h"
+#include "shared/run/run_manifest.h"
 #include "tests/sim/options.h"
 
 namespace starling::sim {

@@ -6,8 +6,8 @@
 
 #include "shared/base/permutation.h"
 #include "shared/base/verify.h"
+#include "shared/run/model_layout.h"
 #include "shared/swarm/random_stream.h"
-#include "shared/wire/model_layout.h"
 #include "tests/sim/normal_values.h"
 
 namespace starling::sim {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "shared/wire/model_options.h"
-#include "shared/wire/optimizer_options.h"
+#include "shared/run/model_options.h"
+#include "shared/run/optimizer_options.h"
 
 namespace starling::sim {
 

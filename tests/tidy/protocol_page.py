@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/protocol.md, made from shared/wire: the comments above and beside the messages' fields.
+"""docs/protocol.md, made from the headers of the four contracts: the comments above and beside the messages' fields.
 
 tidy.py reports a page that is out of date; this program writes it.
 """
@@ -12,28 +12,31 @@ PAGE = "docs/protocol.md"
 COMMAND = "python3 tests/tidy/protocol_page.py"
 # In the order in which a reader wants them.
 CHAPTERS = [
-    ("messages.h", "Volunteers and the coordinator"),
-    ("group_info.h", "The plan of a round"),
-    ("frames.h", "Volunteers among themselves"),
-    ("codec.h", "How numbers travel"),
-    ("moments.h", "How a state travels"),
-    ("low_rank.h", "Low-rank rounds"),
-    ("run_manifest.h", "The description of a run"),
-    ("data_options.h", "Its data"),
-    ("optimizer_options.h", "Its optimizer and schedule"),
-    ("training_data.h", "Its samples"),
-    ("epochs.h", "Its epochs"),
-    ("unusable_samples.h", "Samples without a gradient"),
-    ("team.h", "Teams"),
-    ("control.h", "A daemon and its window"),
-    ("control_views.h", "The window's views"),
-    ("preferences.h", "A volunteer's preferences"),
-    ("release_feed.h", "Newer versions"),
+    ("shared/protocol/messages.h", "Volunteers and the coordinator"),
+    ("shared/protocol/group_info.h", "The plan of a round"),
+    ("shared/wire/frames.h", "Volunteers among themselves"),
+    ("shared/wire/codec.h", "How numbers travel"),
+    ("shared/wire/limits.h", "Shared limits"),
+    ("shared/run/moments.h", "How a state travels"),
+    ("shared/run/low_rank.h", "Low-rank rounds"),
+    ("shared/run/run_manifest.h", "The description of a run"),
+    ("shared/run/data_options.h", "Its data"),
+    ("shared/run/optimizer_options.h", "Its optimizer and schedule"),
+    ("shared/run/training_data.h", "Its samples"),
+    ("shared/run/epochs.h", "Its epochs"),
+    ("shared/protocol/unusable_samples.h", "Samples without a gradient"),
+    ("shared/protocol/team.h", "Teams"),
+    ("shared/control/control.h", "A daemon and its window"),
+    ("shared/control/control_views.h", "The window's views"),
+    ("shared/control/preferences.h", "A volunteer's preferences"),
+    ("shared/protocol/release_feed.h", "Newer versions"),
 ]
 INTRODUCTION = """# The protocol
 
-Everything that Starling's programs say to each other is declared in [`shared/wire`](../shared/wire), with its limits;
-nothing is said that does not stand there. This page is made from those headers by
+Everything that Starling's programs say to each other is declared in four folders, with its limits: [`shared/wire`](../shared/wire)
+(how bytes look), [`shared/run`](../shared/run) (what is trained), [`shared/protocol`](../shared/protocol) (volunteers and the
+coordinator) and [`shared/control`](../shared/control) (a daemon and its window). Nothing is said that does not stand there.
+This page is made from those headers by
 `python3 tests/tidy/protocol_page.py`, and a test fails when it is not current. JSON between programs and the coordinator,
 CBOR and raw numbers between volunteers; all of it inside TLS 1.3, but for the daemon's own Unix socket.
 """
@@ -135,9 +138,9 @@ def constant_row(line, above):
 
 
 def chapter(root, name, title):
-    lines = (root / "shared/wire" / name).read_text().splitlines()
+    lines = (root / name).read_text().splitlines()
     start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
-    out = [f"## {title}", "", f"[`{name}`](../shared/wire/{name})", "", "```", *comment_of(lines[:start]), "```", ""]
+    out = [f"## {title}", "", f"[`{name}`](../{name})", "", "```", *comment_of(lines[:start]), "```", ""]
     constants, parts = [], []
     for kind, what, above, body in declarations(lines[start:]):
         if kind == "constant":

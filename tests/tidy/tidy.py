@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
-English in comments; the documents; and that docs/protocol.md follows shared/wire, and the table of docs/averaging.md its
+English in comments; the documents; and that docs/protocol.md follows its headers, and the table of docs/averaging.md its
 measurements.
 
     tidy.py [ROOT]      prints one line a finding, and fails if any is an error
@@ -241,7 +241,7 @@ def check_tree(root):
     page = root / ALGORITHMS_PAGE
     yield from check_algorithms(texts, page.read_text(encoding="utf-8") if page.exists() else "")
     if (root / protocol_page.PAGE).exists() and not protocol_page.is_current(root):
-        yield Finding(protocol_page.PAGE, 1, f"shared/wire says something else: run {protocol_page.COMMAND}")
+        yield Finding(protocol_page.PAGE, 1, f"the headers say something else: run {protocol_page.COMMAND}")
     if (root / averaging_page.PAGE).exists() and not averaging_page.is_current(root):
         yield Finding(averaging_page.PAGE, 1, f"{averaging_page.SOURCE} says something else: run {averaging_page.COMMAND}")
     yield from (Finding(*found) for found in documents.check(root))

@@ -195,11 +195,11 @@ class ProtocolPage(unittest.TestCase):
         root = Path(__file__).resolve().parents[2]
         with tempfile.TemporaryDirectory() as name:
             copy = Path(name)
-            shutil.copytree(root / "shared/wire", copy / "shared/wire")
+            shutil.copytree(root / "shared", copy / "shared")
             (copy / "docs").mkdir()
             (copy / protocol_page.PAGE).write_text(protocol_page.page(copy))
             self.assertTrue(protocol_page.is_current(copy))
-            header = copy / "shared/wire/messages.h"
+            header = copy / "shared/protocol/messages.h"
             header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
             self.assertFalse(protocol_page.is_current(copy))
             self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))

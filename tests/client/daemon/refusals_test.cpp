@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::daemon;

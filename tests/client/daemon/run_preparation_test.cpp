@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;

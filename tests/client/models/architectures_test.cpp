@@ -12,7 +12,7 @@
 
 #include "client/models/flop_counter.h"
 #include "client/models/model.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::models;

@@ -9,7 +9,7 @@
 // Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::models;

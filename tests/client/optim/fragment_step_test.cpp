@@ -11,8 +11,8 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/permutation.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::optim;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shared/base/permutation.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::optim;

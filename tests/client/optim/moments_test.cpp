@@ -1,4 +1,4 @@
-#include "shared/wire/moments.h"
+#include "shared/run/moments.h"
 
 #include <doctest/doctest.h>
 

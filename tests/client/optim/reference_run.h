@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::optim::testing {
 

@@ -15,8 +15,8 @@
 #include "client/optim/local_steps.h"
 #include "client/session/fragment_sums.h"
 #include "shared/base/permutation.h"
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::optim;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "shared/wire/fragments.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using session::FragmentSums;

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "shared/wire/control.h"
+#include "shared/control/control.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;

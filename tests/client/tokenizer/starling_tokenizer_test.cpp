@@ -7,7 +7,7 @@
 
 #include "client/trainer_link/tokenizer_process.h"
 #include "shared/base/files.h"
-#include "shared/wire/data_options.h"
+#include "shared/run/data_options.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/tokenizer_model.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "shared/base/verify.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 namespace starling::trainer_link::testing {
 namespace {

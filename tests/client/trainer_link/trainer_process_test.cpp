@@ -21,8 +21,8 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
-#include "shared/wire/buckets.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/buckets.h"
+#include "shared/run/model_layout.h"
 #include "tests/client/trainer_link/tiny_run.h"
 
 using namespace starling;

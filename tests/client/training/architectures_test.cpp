@@ -8,7 +8,7 @@
 
 #include "client/optim/optimizer.h"
 #include "client/training/torch_trainer.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/client/training/data_files.h"
 
 using namespace starling;

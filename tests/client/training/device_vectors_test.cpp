@@ -8,7 +8,7 @@
 
 #include "client/models/model.h"
 #include "client/training/batches.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 // Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 
 #include "client/models/model.h"
 #include "shared/base/permutation.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::training;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "shared/wire/model_options.h"
+#include "shared/run/model_options.h"
 
 namespace starling::training::testing {
 

@@ -12,8 +12,8 @@
 
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/model_layout.h"
 #include "shared/wire/safetensors.h"
 #include "tests/client/training/script_files.h"
 

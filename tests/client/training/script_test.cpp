@@ -10,8 +10,8 @@
 #include "client/models/script.h"
 #include "client/optim/step_journal.h"
 #include "client/training/torch_trainer.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
-#include "shared/wire/model_layout.h"
 #include "tests/client/training/data_files.h"
 #include "tests/client/training/script_files.h"
 

@@ -10,7 +10,7 @@
 
 #include "client/session/words.h"
 #include "client/trainer_link/trainer_process.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::trainer_link;

@@ -15,7 +15,7 @@
 #include "client/optim/optimizer.h"
 #include "client/session/words.h"
 #include "shared/base/permutation.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::training;

@@ -5,8 +5,8 @@
 #include "shared/crypto/secrets.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/model_layout.h"
 #include "shared/swarm/successor.h"
-#include "shared/wire/model_layout.h"
 
 namespace starling::api::testing {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
+#include "shared/run/model_layout.h"
 #include "shared/wire/frames.h"
-#include "shared/wire/model_layout.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {

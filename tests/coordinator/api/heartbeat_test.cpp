@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/api/run_report.h"
-#include "shared/wire/unusable_samples.h"
+#include "shared/protocol/unusable_samples.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {

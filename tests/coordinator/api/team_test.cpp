@@ -1,4 +1,4 @@
-#include "shared/wire/team.h"
+#include "shared/protocol/team.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "shared/wire/model_layout.h"
+#include "shared/run/model_layout.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "shared/manifest/algorithms.h"
-#include "shared/wire/low_rank.h"
-#include "shared/wire/model_layout.h"
+#include "shared/run/low_rank.h"
+#include "shared/run/model_layout.h"
 
 using namespace starling;
 using namespace starling::operations;

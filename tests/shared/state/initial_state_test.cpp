@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "shared/base/files.h"
+#include "shared/run/model_layout.h"
 #include "shared/state/state_digest.h"
-#include "shared/wire/model_layout.h"
 #include "shared/wire/safetensors.h"
 #include "tests/support/temp_dir.h"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "shared/wire/buckets.h"
-#include "shared/wire/group_info.h"
+#include "shared/protocol/group_info.h"
+#include "shared/run/buckets.h"
 
 namespace starling::swarm::testing {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "shared/wire/group_info.h"
+#include "shared/wire/limits.h"
 
 using namespace starling;
 using namespace starling::wire;

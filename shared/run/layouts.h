@@ -1,0 +1,74 @@
+// The parameters and costs of each architecture; the table over them is in model_layout.cpp.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/run/model_layout.h"
+
+namespace starling::wire {
+
+class LayoutBuilder {
+ public:
+  void matrix(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
+    add({std::move(name), {rows, columns}, 0, 0, true, true, bound, 0});
+  }
+  // A matrix from tokens or positions to the model's width, or from the width to the model's outputs.
+  void embedding(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
+    add({std::move(name), {rows, columns}, 0, 0, true, false, bound, 0});
+  }
+  void vector(std::string name, std::int64_t size, float value) {
+    add({std::move(name), {size}, 0, 0, false, false, 0, value});
+  }
+  // A tensor of a model without further settings: tensors of two dimensions and more decay, like in all others.
+  void tensor(std::string name, std::vector<std::int64_t> shape) {
+    const bool decayed = shape.size() > 1;
+    add({std::move(name), std::move(shape), 0, 0, decayed, false, 0, 0});
+  }
+  std::vector<ParameterInfo> take() { return std::move(layout_); }
+
+ private:
+  void add(ParameterInfo info) {
+    info.offset = next_;
+    info.count = 1;
+    for (const std::int64_t size : info.shape) info.count *= static_cast<std::size_t>(size);
+    next_ += info.count;
+    layout_.push_back(std::move(info));
+  }
+
+  std::vector<ParameterInfo> layout_;
+  std::size_t next_ = 0;
+};
+
+// Uniform values in ±bound have a deviation of bound / sqrt(3).
+inline double uniform_bound(double deviation) { return deviation * std::sqrt(3.0); }
+
+// Operations for a count of multiplications: each is a sum as well, and on the backward pass each product of matrices
+// has two of its own kind; but only one where the inputs themselves are multiplied, because nobody asks for their
+// gradient.
+inline double flops_of(double multiplications, double of_the_values = 0) {
+  return 2 * (3 * multiplications + 2 * of_the_values);
+}
+
+std::vector<ParameterInfo> gpt_layout(const ModelOptions& model);
+double gpt_flops(const ModelOptions& model);
+std::vector<ParameterInfo> albert_layout(const ModelOptions& model);
+double albert_flops(const ModelOptions& model);
+std::vector<ParameterInfo> resnet_layout(const ModelOptions& model);
+double resnet_flops(const ModelOptions& model);
+// The layout that the manifest lists. The program itself is not looked at, so the cost of a sample is not known: 0.
+std::vector<ParameterInfo> script_layout(const ModelOptions& model);
+double script_flops(const ModelOptions& model);
+double script_activations(const ModelOptions& model);  // the figure of its operator
+std::vector<ParameterInfo> mlp_layout(const ModelOptions& model);
+double mlp_flops(const ModelOptions& model);
+
+// Floats that a sample's backward pass needs from its forward pass: the larger results of each layer.
+double gpt_activations(const ModelOptions& model);
+double albert_activations(const ModelOptions& model);
+double resnet_activations(const ModelOptions& model);
+double mlp_activations(const ModelOptions& model);
+
+}  // namespace starling::wire

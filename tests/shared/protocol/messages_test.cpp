@@ -1,0 +1,383 @@
+#include "shared/protocol/messages.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <random>
+#include <string>
+
+namespace starling::wire {
+namespace {
+
+template <typename Id>
+Id make_id(std::uint8_t seed) {
+  Id id;
+  for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(seed + i);
+  return id;
+}
+
+RoundReport sample_report(RoundIndex round) {
+  RoundReport report;
+  report.round = round;
+  report.group = make_id<GroupId>(3);
+  report.members = {make_id<PeerId>(1), make_id<PeerId>(2)};
+  report.contributions = {{make_id<PeerId>(1), 40}, {make_id<PeerId>(2), 0}};
+  report.result_digest = make_id<Hash128>(9);
+  report.state_digest = make_id<Digest>(8);
+  report.loss = 1.25;
+  report.averaging_ms = 120;
+  report.bytes_sent = 1 << 20;
+  report.bytes_received = 1 << 21;
+  return report;
+}
+
+Heartbeat sample_heartbeat() {
+  Heartbeat beat;
+  beat.run_id = "fortunes";
+  beat.phase = MemberPhase::averaging;
+  beat.state_round = 17;
+  beat.state_digest = make_id<Digest>(7);
+  beat.samples_this_round = 48;
+  beat.samples_per_s = 12.5;
+  beat.batch_seconds = 0.1;
+  beat.batch_jitter = 0.25;
+  beat.listen_port = 4000;
+  beat.upload_bytes_per_s = 1.25e6;
+  beat.round_trip_s = 0.04;
+  beat.reports = {sample_report(15), sample_report(16)};
+  beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
+  return beat;
+}
+
+HeartbeatReply sample_reply() {
+  HeartbeatReply reply;
+  reply.run_state = RunState::running;
+  reply.round = 17;
+  reply.state_digest = make_id<Digest>(7);
+  reply.lane = 3;
+  reply.target_batch_size = 96;
+  reply.samples_accumulated = 50;
+  reply.swarm_samples_per_s = 33.3;
+  reply.swarm_size = 4;
+  reply.acknowledged_rounds = 16;
+  reply.next_heartbeat_ms = 250;
+  reply.renew_certificate = true;
+  GroupInfo& group = reply.group.emplace();
+  group.id = make_id<GroupId>(5);
+  group.run_id = "fortunes";
+  group.round = 17;
+  group.state_digest = make_id<Digest>(8);
+  group.vector_floats = 1000;
+  group.start_in_ms = 300;
+  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600},
+                   {{make_id<PeerId>(2), "", 0}, 400, "int8", MemberRole::client_only}};
+  group.reason = "all lines are used";
+  reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
+  reply.checkpoint = Checkpoint{40, make_id<Digest>(8), {make_id<Digest>(9), 1'000'000}};
+  reply.send_checkpoint = true;
+  reply.evaluate_round = 19;
+  reply.credited_samples = 12345;
+  reply.credit = 0.75;
+  reply.notice = "samples \"refused\"\n\u00e9";
+  return reply;
+}
+
+// `json` with the first `from` replaced.
+std::string with(std::string json, const std::string& from, const std::string& to) {
+  const std::size_t at = json.find(from);
+  REQUIRE(at != std::string::npos);
+  return json.replace(at, from.size(), to);
+}
+
+void refused(const std::string& json, const std::string& naming, ErrorCode code = ErrorCode::invalid_argument) {
+  const auto beat = decode_heartbeat(json);
+  REQUIRE_FALSE(beat.ok());
+  CHECK(beat.error().code == code);
+  CHECK_MESSAGE(beat.error().message.find(naming) != std::string::npos, beat.error().message);
+}
+
+}  // namespace
+
+TEST_CASE("a round report alone survives the way to disk and back") {
+  const RoundReport report = sample_report(15);
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  CHECK(encode(*read) == encode(report));
+  CHECK(read->round == 15);
+  CHECK(read->contributions.at(0).samples == 40);
+  CHECK_FALSE(read->grid);
+  CHECK_FALSE(decode_round_report("{}").ok());
+}
+
+TEST_CASE("leases and draws travel, and older programs know nothing of them") {
+  Heartbeat beat = sample_heartbeat();
+  CHECK(encode(beat).find("draw") == std::string::npos);
+  beat.process = 77;
+  beat.next_draw = 41;
+  beat.reports[0].contributions[0].draw = 9;
+  const auto heard = decode_heartbeat(encode(beat));
+  REQUIRE(heard.ok());
+  CHECK(heard->process == 77);
+  CHECK(heard->next_draw == 41);
+  CHECK(heard->reports[0].contributions[0].draw == 9);
+  HeartbeatReply reply = sample_reply();
+  CHECK(encode(reply).find("leases") == std::string::npos);
+  reply.leases = {{1, 2, 300, 16, 20}, {17, 3, 0, 8, 21}};
+  const auto told = decode_heartbeat_reply(encode(reply));
+  REQUIRE(told.ok());
+  CHECK(told->leases == reply.leases);
+  reply.leases[0].count = 0;
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+}
+
+TEST_CASE("what a computer's times vary by, and how far it is from others, are not told before they are known") {
+  Heartbeat beat = sample_heartbeat();
+  beat.batch_jitter = beat.round_trip_s = 0;
+  CHECK(encode(beat).find("jitter") == std::string::npos);
+  CHECK(encode(beat).find("round_trip") == std::string::npos);
+  const auto older = decode_heartbeat(encode(beat));
+  REQUIRE(older.ok());
+  CHECK(older->batch_jitter == 0);
+  CHECK(older->round_trip_s == 0);
+  beat.batch_jitter = 2 * kJitterMax;
+  refused(encode(beat), "batch_jitter");
+}
+
+TEST_CASE("complaints travel with a report, and older programs make none") {
+  RoundReport report = sample_report(15);
+  CHECK(encode(report).find("complaints") == std::string::npos);
+  report.complaints = {{make_id<PeerId>(2), Fault::nonsense}, {make_id<PeerId>(1), Fault::slow}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  REQUIRE(read->complaints.size() == 2);
+  CHECK(read->complaints[0].peer == make_id<PeerId>(2));
+  CHECK(read->complaints[0].fault == Fault::nonsense);
+  CHECK(read->complaints[1].fault == Fault::slow);
+  CHECK_FALSE(decode_round_report(with(encode(report), "\"nonsense\"", "\"ugly\"")).ok());
+  report.complaints.assign(kComplaintsMax + 1, {make_id<PeerId>(2), Fault::gone});
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+}
+
+TEST_CASE("a column's place in a grid, and what it reports, arrive as they were sent") {
+  RoundReport report = sample_report(15);
+  report.grid = GridShare{2, {40, 0, 48}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE_MESSAGE(read.ok(), read.status().error().message);
+  REQUIRE(read->grid);
+  CHECK(read->grid->column == 2);
+  CHECK(read->grid->accepted == report.grid->accepted);
+
+  HeartbeatReply reply;
+  GroupInfo& column = reply.group.emplace();
+  column.run_id = "tiny-gpt";
+  column.members.resize(2);
+  GridPlan& grid = column.grid.emplace();
+  grid.id = make_id<GroupId>(4);
+  grid.column = 1;
+  grid.columns = 3;
+  grid.heads_id = make_id<GroupId>(5);
+  grid.heads_within_ms = 700;
+  grid.heads.push_back({{{make_id<PeerId>(6), "192.0.2.1", 4000}, 100}, 2});
+  grid.spread_id = make_id<GroupId>(7);
+  grid.spread_within_ms = 900;
+  grid.spread = {{60, true}, {40, false}};
+  const auto got = decode_heartbeat_reply(encode(reply));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  REQUIRE((got->group && got->group->grid));
+  CHECK(encode(*got) == encode(reply));
+  CHECK(got->group->grid->heads.at(0).column == 2);
+  CHECK(got->group->grid->heads.at(0).member.part_floats == 100);
+  CHECK(got->group->grid->spread.at(0).head);
+  CHECK(got->group->grid->spread_id == grid.spread_id);
+}
+
+TEST_CASE("a heartbeat arrives as it was sent") {
+  const Heartbeat sent = sample_heartbeat();
+  const auto got = decode_heartbeat(encode(sent));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  CHECK(got->run_id == sent.run_id);
+  CHECK(got->phase == sent.phase);
+  CHECK(got->state_round == 17);
+  CHECK(got->state_digest == sent.state_digest);
+  CHECK(got->samples_this_round == 48);
+  CHECK(got->samples_per_s == sent.samples_per_s);
+  CHECK(got->batch_seconds == sent.batch_seconds);
+  CHECK(got->batch_jitter == 0.25);
+  CHECK(got->round_trip_s == 0.04);
+  CHECK(got->listen_port == 4000);
+  REQUIRE(got->reports.size() == 2);
+  const RoundReport& report = got->reports[1];
+  CHECK(report.round == 16);
+  CHECK(report.group == sent.reports[1].group);
+  CHECK(report.members == sent.reports[1].members);
+  REQUIRE(report.contributions.size() == 2);
+  CHECK(report.contributions[0].peer == make_id<PeerId>(1));
+  CHECK(report.contributions[0].samples == 40);
+  CHECK(report.result_digest == sent.reports[1].result_digest);
+  CHECK(report.state_digest == sent.reports[1].state_digest);
+  CHECK(report.loss == 1.25);
+  CHECK(report.bytes_received == 1 << 21);
+  REQUIRE(got->evaluation);
+  CHECK(got->evaluation->bits_per_byte == 2.125);
+  CHECK(got->evaluation->accuracy == 0.375);
+  CHECK(encode(*got) == encode(sent));
+}
+
+TEST_CASE("a reply arrives as it was sent") {
+  const HeartbeatReply sent = sample_reply();
+  const auto got = decode_heartbeat_reply(encode(sent));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  REQUIRE(got->group);
+  CHECK(got->group->id == sent.group->id);
+  CHECK(got->group->state_digest == sent.group->state_digest);
+  REQUIRE(got->group->members.size() == 2);
+  CHECK(got->group->members[1].part_floats == 400);
+  CHECK(got->group->members[0].codec.empty());
+  CHECK(got->group->members[1].codec == "int8");
+  CHECK(got->group->members[0].role == MemberRole::full);
+  CHECK(got->group->members[1].role == MemberRole::client_only);
+  CHECK(got->group->reason == sent.group->reason);
+  CHECK(got->group->members[1].endpoint.port == 0);
+  REQUIRE(got->checkpoint.has_value());
+  CHECK(got->checkpoint->round == 40);
+  CHECK(got->checkpoint->state_digest == make_id<Digest>(8));
+  CHECK(got->checkpoint->file.sha256 == make_id<Digest>(9));
+  CHECK(got->checkpoint->file.bytes == 1'000'000);
+  CHECK(got->send_checkpoint);
+  REQUIRE(got->donors.size() == 1);
+  CHECK(got->donors[0].host == "2001:db8::1");
+  CHECK(got->evaluate_round == 19);
+  CHECK(got->notice == sent.notice);
+  CHECK(encode(*got) == encode(sent));
+  CHECK_FALSE(decode_heartbeat_reply(encode(HeartbeatReply{}))->group);
+}
+
+TEST_CASE("how a member is reached arrives as it was sent, and older programs say nothing of it") {
+  Heartbeat beat = sample_heartbeat();
+  CHECK(decode_heartbeat(encode(beat))->posted_at.is_zero());
+  CHECK(encode(beat).find("relay") == std::string::npos);
+  beat.posted_at = make_id<PeerId>(9);
+  beat.relay_bytes_per_s = 2.5e6;
+  CHECK(decode_heartbeat(encode(beat))->posted_at == beat.posted_at);
+  CHECK(decode_heartbeat(encode(beat))->relay_bytes_per_s == 2.5e6);
+  refused(with(encode(beat), "\"relay_bytes_per_s\":2500000", "\"relay_bytes_per_s\":-1"), "'relay_bytes_per_s'");
+
+  HeartbeatReply reply = sample_reply();
+  reply.group->members[1].endpoint = {make_id<PeerId>(2), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  reply.reachability = Reachability::blocked;
+  reply.address = "192.0.2.7";
+  reply.relay = Endpoint{make_id<PeerId>(3), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  reply.relay_for.assign(kRelayClientsMax, make_id<PeerId>(4));
+  reply.relay_bytes = 1 << 20;
+  const auto got = decode_heartbeat_reply(encode(reply));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  CHECK(got->group->members[0].endpoint.relay.is_zero());
+  CHECK(got->group->members[1].endpoint.relay == make_id<PeerId>(9));
+  CHECK(got->reachability == Reachability::blocked);
+  CHECK(got->relay->relay == make_id<PeerId>(9));
+  CHECK(got->relay_for == reply.relay_for);
+  CHECK(encode(*got) == encode(reply));
+  reply.relay_for.push_back(make_id<PeerId>(4));
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+}
+
+TEST_CASE("the other messages arrive as they were sent") {
+  const JoinRequest join{1, "0.1.0", "abc", "Zoë", "-----BEGIN\nEND-----\n"};
+  CHECK(encode(*decode_join_request(encode(join))) == encode(join));
+  CHECK(decode_join_request(encode(join))->display_name == "Zoë");
+  const JoinReply joined{7, make_id<PeerId>(1), "Project", "PEM", "00ff", 1'700'000'000'000};
+  CHECK(encode(*decode_join_reply(encode(joined))) == encode(joined));
+  CHECK(decode_join_reply(encode(joined))->account_id == 7);
+  CHECK(decode_renew_request(encode(RenewRequest{"PEM"}))->csr_pem == "PEM");
+  CHECK(decode_renew_request(encode(RenewRequest{"PEM", "secret"}))->device_token == "secret");
+  CHECK(decode_renew_reply(encode(RenewReply{"PEM", 5}))->server_unix_ms == 5);
+  CHECK(decode_error_reply(encode(ErrorReply{"not_found", "no such run"}))->message == "no such run");
+}
+
+TEST_CASE("a field that is missing or of the wrong type is named") {
+  const std::string good = encode(sample_heartbeat());
+  refused(with(good, "\"state_round\"", "\"state_rounds\""), "'state_round': is missing");
+  refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":\"48\""), "'samples_this_round'");
+  refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":48.5"), "'samples_this_round'");
+  refused(with(good, "\"phase\":\"averaging\"", "\"phase\":\"sleeping\""), "'phase'");
+  refused(with(good, "\"reports\":[", "\"reports\":[7,"), "'reports[0].round'");
+  refused(with(good, "\"run_id\":\"fortunes\"", "\"run_id\":null"), "'run_id'");
+  refused(with(good, "\"round\":15", "\"round\":{}"), "'reports[0].round'");
+  CHECK_FALSE(decode_heartbeat("[]").ok());
+  CHECK_FALSE(decode_heartbeat("").ok());
+}
+
+TEST_CASE("numbers out of range are refused") {
+  const std::string good = encode(sample_heartbeat());
+  refused(with(good, "\"samples\":40", "\"samples\":-40"), "'reports[0].contributions[0].samples'");
+  refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":-1"), "'samples_this_round'");
+  refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":18446744073709551615"), "samples_this_round");
+  refused(with(good, "\"samples_per_s\":12.5", "\"samples_per_s\":-0.5"), "'samples_per_s'");
+  refused(with(good, "\"listen_port\":4000", "\"listen_port\":65536"), "'listen_port'");
+  refused(with(good, "\"loss\":1.25", "\"loss\":NaN"), "not JSON", ErrorCode::corrupt);
+  refused(with(good, "\"loss\":1.25", "\"loss\":1e999"), "not JSON", ErrorCode::corrupt);
+  refused(with(good, "\"loss\":1.25", "\"loss\":null"), "'reports[0].loss'");
+}
+
+TEST_CASE("a loss that is not finite never leaves as a number") {
+  Heartbeat beat = sample_heartbeat();
+  beat.reports[0].loss = std::numeric_limits<double>::quiet_NaN();
+  refused(encode(beat), "'reports[0].loss'");
+}
+
+TEST_CASE("lists and texts beyond their limits are refused") {
+  const std::string good = encode(sample_heartbeat());
+  std::string many = "\"reports\":[";
+  for (std::size_t i = 0; i <= kReportsPerHeartbeatMax; ++i) many += "{},";
+  refused(with(good, "\"reports\":[", many), "'reports'");
+  refused(with(good, "fortunes", std::string(200, 'x')), "'run_id'");
+  refused(std::string(kJsonBytesMax + 1, ' '), "at most", ErrorCode::resource_exhausted);
+  refused(with(good, make_id<Digest>(7).hex(), "07"), "'state_digest'");
+}
+
+TEST_CASE("reports that do not fit in one heartbeat wait for the next") {
+  Heartbeat beat = sample_heartbeat();
+  beat.reports.clear();
+  for (RoundIndex round = 0; round < 40; ++round) beat.reports.push_back(sample_report(round));
+  CHECK(decode_heartbeat(encode(beat))->reports.size() == kReportsPerHeartbeatMax);
+  for (RoundReport& report : beat.reports) report.members.assign(500, make_id<PeerId>(1));
+  const std::string json = encode(beat);
+  CHECK(json.size() <= kJsonBytesMax);
+  const auto got = decode_heartbeat(json);
+  REQUIRE(got.ok());
+  REQUIRE(got->reports.size() == 3);
+  CHECK(got->reports[0].round == 0);
+}
+
+TEST_CASE("fields of a newer version are ignored") {
+  const std::string json = with(encode(sample_heartbeat()), "{\"protocol\"", "{\"later\":[{}],\"protocol\"");
+  CHECK(decode_heartbeat(json).ok());
+}
+
+TEST_CASE("damaged bytes are refused without harm") {
+  const std::string heartbeat = encode(sample_heartbeat());
+  const std::string reply = encode(sample_reply());
+  std::mt19937 random(20240611);
+  int accepted = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string bytes = i % 2 == 0 ? heartbeat : reply;
+    const std::size_t edits = 1 + random() % 4;
+    for (std::size_t e = 0; e < edits; ++e) bytes[random() % bytes.size()] = static_cast<char>(random());
+    if (i % 5 == 0) bytes.resize(random() % bytes.size());
+    const auto beat = decode_heartbeat(bytes);
+    if (beat.ok()) {
+      ++accepted;
+      CHECK(decode_heartbeat(encode(*beat)).ok());
+    }
+    (void)decode_heartbeat_reply(bytes).ok();
+    (void)decode_join_request(bytes).ok();
+  }
+  CHECK(accepted < 4000);
+  CHECK_FALSE(decode_heartbeat(std::string(100'000, '[')).ok());
+  std::string deep = "{\"protocol\":";
+  for (int i = 0; i < 50'000; ++i) deep += "[";
+  for (int i = 0; i < 50'000; ++i) deep += "]";
+  CHECK_FALSE(decode_heartbeat(deep + "}").ok());
+}
+
+}  // namespace starling::wire
