@@ -12,6 +12,33 @@ constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting soone
 constexpr Duration kPaceUnknown = std::chrono::seconds(1);
 constexpr Duration kPaceMax = std::chrono::hours(1);
 
+// Reports a round without its number and its loss.
+wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
+  const wire::GroupInfo& group = round.meeting.group;
+  const averaging::AveragingOutcome& outcome = round.outcome;
+  wire::RoundReport report;
+  report.group = group.grid ? group.grid->id : group.id;
+  if (group.grid) report.grid = wire::GridShare{group.grid->column, outcome.grid->accepted};
+  report.autonomous = group.autonomous;
+  for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
+    const PeerId& peer = group.members[rank].endpoint.peer;
+    report.members.push_back(peer);
+    if (outcome.samples[rank] == 0) continue;
+    const SampleCount draw = rank < outcome.draws.size() ? outcome.draws[rank] : 0;
+    report.contributions.push_back({peer, outcome.samples[rank], draw});
+  }
+  report.result_digest = outcome.result_digest;
+  report.state_digest = new_state;
+  report.averaging_ms = to_ms(outcome.elapsed);
+  report.bytes_sent = outcome.bytes_sent;
+  report.bytes_received = outcome.bytes_received;
+  for (const averaging::SeenFault& seen : outcome.faults) {
+    if (report.complaints.size() == wire::kComplaintsMax) break;
+    report.complaints.push_back({group.members[seen.rank].endpoint.peer, seen.fault});
+  }
+  return report;
+}
+
 }  // namespace
 
 Session::Session(SessionOptions options, InitialState initial, Mediator& mediator)
@@ -162,7 +189,7 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   if (!result.ok()) {
     const Error& error = result.error();
     if (error.code == ErrorCode::unavailable) progress_.forget_batch_seconds();
-    if (!tries_less(error, batch) && !interrupted_by_pause(error)) computation_.on_failed(now, error.message);
+    if (!tries_less(error, batch) && !pause_.explains(error)) computation_.on_failed(now, error.message);
   } else {
     computation_.on_success();
     if (!batch.discarded) take_batch(now, *result, batch);
@@ -190,11 +217,6 @@ void Session::take_batch(TimePoint now, const BatchReport& report, const Computa
     if (!passed.draws.empty()) mediator_.report_unusable({options_.run_id, process_, std::move(passed.draws)});
   }
   ask_for_leases(now);
-}
-
-// A pause ends the trainer at once, even in the middle of a computation: nothing has failed.
-bool Session::interrupted_by_pause(const Error& error) const {
-  return pause_.requested && error.code == ErrorCode::unavailable;
 }
 
 void Session::retry_now(TimePoint now) {
@@ -242,36 +264,10 @@ void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
   advance(now);
 }
 
-wire::RoundReport Session::make_report(const RoundCycle::Stepping& round, const Digest& new_state) const {
-  const wire::GroupInfo& group = round.meeting.group;
-  const averaging::AveragingOutcome& outcome = round.outcome;
-  wire::RoundReport report;
-  report.round = replica_.round();
-  report.group = group.grid ? group.grid->id : group.id;
-  if (group.grid) report.grid = wire::GridShare{group.grid->column, outcome.grid->accepted};
-  report.autonomous = group.autonomous;
-  for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
-    const PeerId& peer = group.members[rank].endpoint.peer;
-    report.members.push_back(peer);
-    if (outcome.samples[rank] == 0) continue;
-    const SampleCount draw = rank < outcome.draws.size() ? outcome.draws[rank] : 0;
-    report.contributions.push_back({peer, outcome.samples[rank], draw});
-  }
-  report.result_digest = outcome.result_digest;
-  report.state_digest = new_state;
-  report.loss = progress_.loss();
-  report.averaging_ms = to_ms(outcome.elapsed);
-  report.bytes_sent = outcome.bytes_sent;
-  report.bytes_received = outcome.bytes_received;
-  for (const averaging::SeenFault& seen : outcome.faults) {
-    if (report.complaints.size() == wire::kComplaintsMax) break;
-    report.complaints.push_back({group.members[seen.rank].endpoint.peer, seen.fault});
-  }
-  return report;
-}
-
 void Session::finish_round(TimePoint now, const Digest& new_state) {
-  wire::RoundReport report = make_report(cycle_.finish(), new_state);
+  wire::RoundReport report = report_of(cycle_.finish(), new_state);
+  report.round = replica_.round();
+  report.loss = progress_.loss();
   mediator_.record_round(report, now - progress_.began());
   reports_.add(std::move(report));
   if (progress_.samples() > 0) totals_.last_loss = progress_.loss();
@@ -302,7 +298,7 @@ void Session::on_sync_lost(TimePoint now) {
 
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
   computation_.end_evaluation();
-  if (!result.ok() && interrupted_by_pause(result.error())) return advance(now);  // it is tried again
+  if (!result.ok() && pause_.explains(result.error())) return advance(now);  // it is tried again
   if (result.ok()) {
     computation_.on_success();
     evaluations_.on_measured(replica_.round(), *result);

@@ -163,6 +163,8 @@ class Session {
   struct Pause {
     bool requested = false;
     std::string reason;
+    // A pause ends the trainer at once, even in the middle of a computation: nothing has failed.
+    [[nodiscard]] bool explains(const Error& error) const { return requested && error.code == ErrorCode::unavailable; }
   };
   struct Line {  // rates in bytes a second, 0: not known
     double upload = 0;
@@ -183,7 +185,6 @@ class Session {
   void ask_for_leases(TimePoint now);
   void take_batch(TimePoint now, const BatchReport& report, const Computation::Batch& batch);
   [[nodiscard]] bool tries_less(const Error& error, const Computation::Batch& batch);
-  [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
   void fetch(const StateSource& source);
   void settle_reports(TimePoint now, const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
@@ -201,8 +202,6 @@ class Session {
   [[nodiscard]] wire::MemberPhase member_phase() const;
   [[nodiscard]] Activity activity(TimePoint now) const;
   [[nodiscard]] std::optional<Activity> round_activity() const;
-  [[nodiscard]] std::optional<Activity> waiting_for_run() const;
-  [[nodiscard]] wire::RoundReport make_report(const RoundCycle::Stepping& round, const Digest& new_state) const;
 
   SessionOptions options_;
   Mediator& mediator_;

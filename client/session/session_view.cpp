@@ -2,6 +2,23 @@
 #include "client/session/session.h"
 
 namespace starling::session {
+namespace {
+
+std::optional<Activity> waiting_for_run(wire::RunState state) {
+  switch (state) {
+    case wire::RunState::created:
+      return Activity{Phase::waiting, "the run has not been started", "the operator starts it"};
+    case wire::RunState::paused:
+      return Activity{Phase::waiting, "the operator paused the run", "the operator starts it again"};
+    case wire::RunState::complete:
+      return Activity{Phase::waiting, "the run is complete", "there is a new run"};
+    case wire::RunState::running:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
@@ -48,20 +65,6 @@ std::optional<Activity> Session::round_activity() const {
   return std::nullopt;
 }
 
-std::optional<Activity> Session::waiting_for_run() const {
-  switch (last_reply_->run_state) {
-    case wire::RunState::created:
-      return Activity{Phase::waiting, "the run has not been started", "the operator starts it"};
-    case wire::RunState::paused:
-      return Activity{Phase::waiting, "the operator paused the run", "the operator starts it again"};
-    case wire::RunState::complete:
-      return Activity{Phase::waiting, "the run is complete", "there is a new run"};
-    case wire::RunState::running:
-      break;
-  }
-  return std::nullopt;
-}
-
 Activity Session::activity(TimePoint now) const {
   if (const std::optional<Activity> in_round = round_activity()) return *in_round;
   if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
@@ -76,7 +79,7 @@ Activity Session::activity(TimePoint now) const {
   if (replica_.fetching()) {
     return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
   }
-  if (const std::optional<Activity> waiting = waiting_for_run()) return *waiting;
+  if (const std::optional<Activity> waiting = waiting_for_run(last_reply_->run_state)) return *waiting;
   if (!replica_.synced()) return {Phase::waiting, replica_.unsynced_reason(), "the coordinator names a donor"};
   if (!computation_.idle()) return {Phase::training, "", ""};
   if (waits_for_most_) {
