@@ -4,6 +4,7 @@
 
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -67,8 +68,8 @@ double value_of(const db::Standing& row, db::Board board, WallTime now) {
 std::string address(const LeaderboardView& view, std::string_view path = "/leaderboard") {
   std::string text = fmt::format("{}?sort={}", path, name_of(view.board));
   if (view.of != db::Holder::volunteer) text += fmt::format("&of={}", name_of(view.of));
-  if (!view.search.empty()) text += "&q=" + url_encode(view.search);
-  if (!view.me.empty()) text += "&me=" + url_encode(view.me);
+  if (!view.search.empty()) text += "&q=" + net::url_encode(view.search);
+  if (!view.me.empty()) text += "&me=" + net::url_encode(view.me);
   if (view.page > 1) text += fmt::format("&page={}", view.page);
   return escape(text);
 }

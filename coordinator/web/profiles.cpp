@@ -13,6 +13,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/responses.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -63,7 +64,7 @@ void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
       "scope=\"col\">Run</th><th scope=\"col\">Credit</th><th scope=\"col\">Samples</th></tr></thead><tbody>\n";
   for (const db::RunTotals& run : runs) {
     html += fmt::format("<tr><th scope=\"row\"><a href=\"/run/{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
-                        url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
+                        net::url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
                         grouped(run.earned.samples));
   }
   html += "</tbody></table>\n</section>\n";
@@ -135,7 +136,7 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   if (team) {
     html += fmt::format("In the team <a href=\"/team/{}\"><bdi>{}</bdi></a>. ", team->id, escape(team->name));
   }
-  html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", url_encode(account->display_name));
+  html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", net::url_encode(account->display_name));
   if (profile.standing.total.credit > 0) {
     html += fmt::format(
         " &middot; <a href=\"/certificate/{0}\">Certificate</a>, <a href=\"/certificate/{0}.pdf\">to print</a>",
@@ -166,7 +167,7 @@ Result<gate::Response> team_response(const ProfileParts& parts, std::string_view
   add_figures(html, profile, parts.now);
   html += fmt::format(
       "<p class=\"more\"><a class=\"button\" href=\"/account?team={}#team\">Join this team</a></p>\n</section>\n",
-      url_encode(team->name));
+      net::url_encode(team->name));
   html += day_chart(profile.days, kDaysShown, parts.now);
   add_members(html, *team, members);
   add_runs(html, profile.runs);

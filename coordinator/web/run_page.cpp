@@ -10,6 +10,7 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/qr_code.h"
 #include "coordinator/web/swarm_charts.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -123,8 +124,8 @@ void add_others(std::string& html, const std::vector<OtherRun>& others) {
   if (others.empty()) return;
   html += "<section aria-labelledby=\"others\">\n<h2 id=\"others\">Other runs</h2>\n<ul class=\"list\">\n";
   for (const OtherRun& run : others) {
-    html += fmt::format("<li><a href=\"/run/{}\">{}</a> <span class=\"what\">{}</span></li>\n", url_encode(run.run_id),
-                        escape(run.title.empty() ? run.run_id : run.title), run.state);
+    html += fmt::format("<li><a href=\"/run/{}\">{}</a> <span class=\"what\">{}</span></li>\n",
+                        net::url_encode(run.run_id), escape(run.title.empty() ? run.run_id : run.title), run.state);
   }
   html += "</ul>\n</section>\n";
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/decentralized.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/statistics.h"

@@ -5,9 +5,9 @@
 
 #include "shared/base/verify.h"
 #include "shared/state/initial_state.h"
-#include "shared/swarm/consensus_control.h"
 #include "shared/swarm/mixing_interval.h"
 #include "shared/swarm/random_stream.h"
+#include "tests/sim/consensus_control.h"
 
 namespace starling::sim {
 namespace {
@@ -142,7 +142,7 @@ class MixingPlan {
 
   const DecentralizedSetup& setup_;
   std::size_t parameters_;
-  swarm::ConsensusControl control_;
+  ConsensusControl control_;
   std::vector<swarm::MixingInterval> intervals_;
   int since_ = 0;  // steps
 };

@@ -31,7 +31,7 @@ struct DecentralizedSetup {
   int steps = 4000;
   double failure_rate = 0;  // chance of each worker to miss a gossip average; it steps nevertheless
   int mix_every = 1;        // steps from one gossip average to the next
-  // Above 0: gossip whenever swarm::ConsensusControl with this ratio asks for it, several times before a step if need
+  // Above 0: gossip whenever ConsensusControl with this ratio asks for it, several times before a step if need
   // be.
   double spread_ratio = 0;
   // Above 0: gossip whenever swarm::MixingInterval, with this bound, lets the last worker gossip.

@@ -9,9 +9,9 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
 #include "shared/swarm/mixing_groups.h"
 #include "shared/wire/json_writer.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/statistics.h"
 

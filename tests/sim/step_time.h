@@ -1,4 +1,4 @@
-// The mean time of a step, by the product's recurrences (shared/swarm/step_times.h): all-reduce that sends finished
+// The mean time of a step, by the recurrences of step_recurrences.h: all-reduce that sends finished
 // buckets beside the rest of the backward pass, and decentralized steps that gossip beside everything.
 #pragma once
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "shared/swarm/step_times.h"
+#include "tests/sim/step_recurrences.h"
 
 using namespace starling;
 using namespace starling::sim;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "shared/base/log.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/liar.h"

@@ -67,6 +67,25 @@ def check_arrows(path, text):
             yield Finding(path, include.line, f"{folder} may not include {target} ({include.path})")
 
 
+def targets_by_folder(texts):
+    """{folder: the other folders that its files include}."""
+    targets = {}
+    for path, text in texts.items():
+        own = targets.setdefault(folder_of(path), set())
+        own.update(included_folder(i.path) for i in cpp_source.includes(text) if i.quoted)
+        own -= {folder_of(path), None}
+    return targets
+
+
+def check_used_arrows(texts):
+    """Every arrow of the house is one that a file of its folder takes, so that the table says how things are."""
+    targets = targets_by_folder(texts)
+    for folder, arrows in {**house.ARROWS, **house.EXTRA_TEST_ARROWS}.items():
+        for arrow in arrows if folder in targets else []:
+            if not any(house.covers([arrow], target) for target in targets[folder]):
+                yield Finding(HOUSE, 1, f"no file of {folder} includes {arrow}: remove the arrow")
+
+
 def door_of(header):
     return next((name for name, (pattern, _) in house.DOORS.items() if re.match(pattern, header)), None)
 
@@ -184,6 +203,29 @@ def check_folders(paths):
             yield Finding(f"tests/{folder}/", 1, "a folder with code needs tests in here")
 
 
+def headers_of_tests_only(texts):
+    """The product's headers that no living file of the product includes. A .cpp lives if its header does, or if it has
+    none of its own."""
+    dead = set()
+    while True:
+        living = [p for p in texts if not p.startswith("tests/") and p not in dead and f"{p.removesuffix('.cpp')}.h" not in dead]
+        included = {(i.path, path) for path in living for i in cpp_source.includes(texts[path]) if i.quoted}
+        used = {header for header, path in included if f"{header.removesuffix('.h')}.cpp" != path}
+        found = {p for p in living if p.endswith(".h") and p not in used}
+        if not found:
+            return dead
+        dead |= found
+
+
+def check_used_headers(texts):
+    """The product holds no code for tests alone, except headers whose reason the house tells."""
+    dead = headers_of_tests_only(texts)
+    for path in sorted(dead - set(house.NOT_YET_USED)):
+        yield Finding(path, 1, "no file of the product includes this header: move it below tests/, or remove it")
+    for path in sorted((set(house.NOT_YET_USED) & set(texts)) - dead):
+        yield Finding(HOUSE, 1, f"the product includes {path} now: remove it from NOT_YET_USED")
+
+
 def names_source(recipe, name):
     """Whether a CMakeLists.txt names the file, whole or, as in ${name}_fuzz.cpp, in two places."""
     def has_word(word):
@@ -202,6 +244,7 @@ def check_built(paths, recipes):
             yield Finding(path, 1, "no CMakeLists.txt names this file")
 
 
+HOUSE = "tests/tidy/house.py"
 REGISTRY = "shared/manifest/algorithms.cpp"
 ALGORITHMS_PAGE = "docs/algorithms.md"
 
@@ -235,6 +278,8 @@ def check_tree(root):
         yield from check_file(path, text)
     sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
     yield from check_hidden_doors(sources)
+    yield from check_used_arrows(sources)
+    yield from check_used_headers(sources)
     yield from check_folders(paths)
     recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
     yield from check_built(paths, recipes)

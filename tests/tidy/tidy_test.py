@@ -53,6 +53,50 @@ class Arrows(unittest.TestCase):
                 self.assertTrue(known, f"{folder} -> {target}")
 
 
+class Use(unittest.TestCase):
+    def arrows(self, tree):
+        return [f.text for f in tidy.check_used_arrows(tree)]
+
+    def headers(self, tree):
+        return [f.path for f in tidy.check_used_headers(tree)]
+
+    def test_an_arrow_that_no_file_takes_is_found(self):
+        self.assertEqual(self.arrows({"shared/crypto/a.cpp": "#include <vector>\n"}),
+                         ["no file of shared/crypto includes shared/base: remove the arrow"])
+        self.assertEqual(self.arrows({"shared/crypto/a.cpp": '#include "shared/base/result.h"\n'}), [])
+
+    def test_an_arrow_to_many_folders_needs_one_that_is_another(self):
+        own = '#include "coordinator/server/a.h"\n#include "db/sql/a.h"\n#include "shared/base/a.h"\n'
+        self.assertEqual(self.arrows({"coordinator/server/a.cpp": own}),
+                         ["no file of coordinator/server includes coordinator/*: remove the arrow"])
+        self.assertEqual(self.arrows({"coordinator/server/a.cpp": own + '#include "coordinator/core/a.h"\n'}), [])
+
+    def test_an_arrow_of_the_tests_alone_is_found_too(self):
+        folder, arrows = next(iter(house.EXTRA_TEST_ARROWS.items()))
+        taken = "".join(f'#include "{arrow}/a.h"\n' for arrow in arrows)
+        self.assertEqual(self.arrows({f"{folder}/a_test.cpp": taken}), [])
+        self.assertEqual(len(self.arrows({f"{folder}/a_test.cpp": ""})), len(arrows))
+
+    def test_a_header_that_only_tests_include_is_found(self):
+        tree = {"shared/base/a.h": "", "shared/base/a.cpp": '#include "shared/base/a.h"\n',
+                "tests/shared/base/a_test.cpp": '#include "shared/base/a.h"\n'}
+        self.assertEqual(self.headers(tree), ["shared/base/a.h"])
+        tree["shared/base/main.cpp"] = '#include "shared/base/a.h"\n'
+        self.assertEqual(self.headers(tree), [])
+
+    def test_a_header_that_only_such_headers_include_is_found(self):
+        tree = {"shared/base/a.h": '#include "shared/base/b.h"\n', "shared/base/a.cpp": '#include "shared/base/a.h"\n',
+                "shared/base/b.h": "", "shared/base/b.cpp": '#include "shared/base/b.h"\n'}
+        self.assertEqual(self.headers(tree), ["shared/base/a.h", "shared/base/b.h"])
+
+    def test_an_exception_ends_when_the_product_includes_the_header(self):
+        header = next(iter(house.NOT_YET_USED))
+        tree = {header: "", "tests/sim/a.cpp": f'#include "{header}"\n'}
+        self.assertEqual(self.headers(tree), [])
+        tree["client/session/a.cpp"] = f'#include "{header}"\n'
+        self.assertEqual(self.headers(tree), [tidy.HOUSE])
+
+
 class Doors(unittest.TestCase):
     def test_torch_stays_in_its_rooms(self):
         self.assertEqual(errors("client/models/gpt.cpp", "#include <torch/torch.h>\n"), [])

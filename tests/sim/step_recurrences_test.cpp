@@ -1,11 +1,13 @@
-#include "shared/swarm/step_times.h"
+#include "tests/sim/step_recurrences.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 
-using namespace starling::swarm;
+using namespace starling::sim;
+using starling::swarm::Groups;
+using starling::swarm::PeerIndex;
 
 namespace {
 

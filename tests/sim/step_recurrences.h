@@ -1,8 +1,9 @@
 // The end times of single steps, for workers whose computing takes longer now and then: recurrences for the factors
-// that decide by Wang et al., ICLR 2025 (arXiv 2410.11998): overlap, links' cost and jitter. runtime_model.h has whole
-// rounds, in closed form. The recurrences are our own, held to the figures that are published (docs/experiments.md).
-// Gradients become ready in buckets, last layers first, and each bucket travels as soon as it may. Worker i's step
-// takes `slowdown[i]` times the StepCosts. Seconds from the beginning. Pure; one thread.
+// that decide by Wang et al., ICLR 2025 (arXiv 2410.11998): overlap, links' cost and jitter.
+// shared/swarm/runtime_model.h has whole rounds, in closed form. The recurrences are our own, held to the figures that
+// are published (docs/experiments.md). Gradients become ready in buckets, last layers first, and each bucket travels as
+// soon as it may. Worker i's step takes `slowdown[i]` times the StepCosts. Seconds from the beginning. Pure; one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 #include "shared/swarm/group_formation.h"
 
-namespace starling::swarm {
+namespace starling::sim {
 
 struct StepCosts {
   double forward_s = 0;
@@ -45,7 +46,7 @@ class DecentralizedSteps {
 
   // Takes the next step, whose parameters are averaged in these groups. Returns when it is over, on the mean of all
   // workers.
-  double step(std::span<const double> slowdown, const Groups& groups);
+  double step(std::span<const double> slowdown, const swarm::Groups& groups);
 
  private:
   [[nodiscard]] double& mixed_s(std::size_t worker, std::size_t bucket) {
@@ -58,4 +59,4 @@ class DecentralizedSteps {
   std::vector<double> line_free_s_;  // when each worker's line is free
 };
 
-}  // namespace starling::swarm
+}  // namespace starling::sim

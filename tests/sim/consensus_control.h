@@ -6,7 +6,7 @@
 // which gossips several times a step where once is too little; here a step may also do without. Pure.
 #pragma once
 
-namespace starling::swarm {
+namespace starling::sim {
 
 class ConsensusControl {
  public:
@@ -25,4 +25,4 @@ class ConsensusControl {
   bool any_ = false;
 };
 
-}  // namespace starling::swarm
+}  // namespace starling::sim

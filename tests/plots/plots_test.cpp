@@ -3,9 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "shared/plot/bar_plot.h"
-#include "shared/plot/curve_plot.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/curve_plot.h"
+#include "tests/plots/dot_plot.h"
 
 using namespace starling::plot;
 
@@ -60,15 +59,4 @@ TEST_CASE("curves have a panel a title, a colour a label, text is escaped, and d
   CHECK(count(svg, "R &amp; D") == 1);
   CHECK(count(svg, "nan") == 0);
   CHECK(count(svg, "prefers-color-scheme:dark") == 1);
-}
-
-TEST_CASE("bars are as long as their parts together, in order, and the longest fills the picture") {
-  const std::string svg = bar_plot(
-      {"Ranking", "hours", {"computing", "averaging"}, {{"diloco <fp16>", {1, 0}, "1 h"}, {"dedloc", {1, 3}, "4 h"}}});
-  const std::string part = "<rect class=\"d0\" x=\"";
-  CHECK(count(svg, part) == 2);
-  CHECK(count(svg, "diloco &lt;fp16>") == 1);
-  CHECK(count(svg, "width=\"120.0\" height=\"15.0\"") == 2);
-  CHECK(count(svg, "width=\"360.0\" height=\"15.0\"") == 1);
-  CHECK(count(bar_plot({"Nothing", "s", {"a"}, {{"b", {0}, ""}}}), "nan") == 0);
 }

@@ -1,4 +1,4 @@
-#include "shared/swarm/step_times.h"
+#include "tests/sim/step_recurrences.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "shared/base/verify.h"
 
-namespace starling::swarm {
+namespace starling::sim {
 
 double ring_all_reduce_s(std::size_t workers, double bytes, double bytes_per_s, double latency_s) {
   VERIFY(workers > 0 && bytes_per_s > 0);
@@ -36,7 +36,7 @@ DecentralizedSteps::DecentralizedSteps(StepCosts costs, std::size_t workers)
   VERIFY(workers > 0 && costs_.backward_s.size() == costs_.communication_s.size());
 }
 
-double DecentralizedSteps::step(std::span<const double> slowdown, const Groups& groups) {
+double DecentralizedSteps::step(std::span<const double> slowdown, const swarm::Groups& groups) {
   VERIFY(slowdown.size() == now_s_.size());
   for (std::size_t i = 0; i < now_s_.size(); ++i) now_s_[i] += slowdown[i] * costs_.forward_s;
   for (std::size_t bucket = 0; bucket < costs_.backward_s.size(); ++bucket) {
@@ -44,11 +44,11 @@ double DecentralizedSteps::step(std::span<const double> slowdown, const Groups& 
       now_s_[i] = std::max(now_s_[i] + slowdown[i] * costs_.backward_s[bucket], mixed_s(i, bucket));
     }
     for (std::size_t g = 0; g < groups.count(); ++g) {
-      const std::span<const PeerIndex> group = groups.group(g);
+      const std::span<const swarm::PeerIndex> group = groups.group(g);
       if (group.size() < 2) continue;
       double begin_s = 0;
-      for (const PeerIndex i : group) begin_s = std::max({begin_s, now_s_[i], line_free_s_[i]});
-      for (const PeerIndex i : group) {
+      for (const swarm::PeerIndex i : group) begin_s = std::max({begin_s, now_s_[i], line_free_s_[i]});
+      for (const swarm::PeerIndex i : group) {
         mixed_s(i, bucket) = line_free_s_[i] = begin_s + costs_.communication_s[bucket];
       }
     }
@@ -56,4 +56,4 @@ double DecentralizedSteps::step(std::span<const double> slowdown, const Groups& 
   return std::accumulate(now_s_.begin(), now_s_.end(), 0.0) / static_cast<double>(now_s_.size());
 }
 
-}  // namespace starling::swarm
+}  // namespace starling::sim

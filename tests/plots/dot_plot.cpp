@@ -1,4 +1,4 @@
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 
 #include <fmt/format.h>
 

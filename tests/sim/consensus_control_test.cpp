@@ -1,8 +1,8 @@
-#include "shared/swarm/consensus_control.h"
+#include "tests/sim/consensus_control.h"
 
 #include <doctest/doctest.h>
 
-using namespace starling::swarm;
+using namespace starling::sim;
 
 TEST_CASE("parameters are to be mixed when they are further apart than a share of the gradients' length") {
   ConsensusControl control(0.1);

@@ -1,6 +1,6 @@
-#include "shared/swarm/consensus_control.h"
+#include "tests/sim/consensus_control.h"
 
-namespace starling::swarm {
+namespace starling::sim {
 namespace {
 
 constexpr double kKept = 0.9;  // weight of the average before, in a step
@@ -12,4 +12,4 @@ void ConsensusControl::on_gradients(double mean_norm) {
   any_ = true;
 }
 
-}  // namespace starling::swarm
+}  // namespace starling::sim

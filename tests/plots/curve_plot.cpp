@@ -1,4 +1,4 @@
-#include "shared/plot/curve_plot.h"
+#include "tests/plots/curve_plot.h"
 
 #include <fmt/format.h>
 
