@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/group_info.h"
 
