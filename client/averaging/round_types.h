@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
+#include "shared/base/result.h"
 #include "shared/wire/frames.h"
 #include "shared/wire/group_info.h"
 #include "shared/wire/messages.h"
@@ -117,5 +119,8 @@ struct OutgoingFrame {
   std::span<const std::uint8_t> payload;
   std::shared_ptr<const void> owner{};
 };
+
+// The error of a frame that breaks the protocol: its sender counts as lost.
+inline Error nonsense(std::string message) { return {ErrorCode::corrupt, std::move(message)}; }
 
 }  // namespace starling::averaging
