@@ -50,6 +50,14 @@ void Roster::find_owners() {
   if (owners_.empty()) owners_.push_back(self_);
 }
 
+std::vector<LostMember> Roster::late_and_missing() const {
+  std::vector<LostMember> missing;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (late(rank) && live(rank) && !begun(rank)) missing.push_back({rank, "came too late"});
+  }
+  return missing;
+}
+
 bool Roster::begin(Rank rank, const Stake& stake) {
   Member& member = members_[rank];
   if (member.begun) return false;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
 
@@ -29,6 +29,8 @@ class Roster {
   // A late member was not there when the plan was made. It has no say in what counts, and it is out if it has not begun
   // when a sum of all others could be closed, or when others are lost.
   [[nodiscard]] bool late(Rank rank) const { return members_[rank].late; }
+  // Late members that have not begun, to be lost once a sum could be closed or others are lost.
+  [[nodiscard]] std::vector<LostMember> late_and_missing() const;
   // The member's share of its account's vote (GroupMember::voter). Each account of the group has an equal vote, divided
   // among its members that are not late; late members have none.
   [[nodiscard]] Votes votes(Rank rank) const { return members_[rank].votes; }

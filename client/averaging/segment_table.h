@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/base/hash.h"
 #include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "client/transport/tls_stream.h"
 #include "shared/wire/frames.h"
 

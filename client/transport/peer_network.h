@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "client/transport/address_policy.h"
 #include "client/transport/state_snapshot.h"
 #include "shared/base/clock.h"
