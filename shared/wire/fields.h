@@ -96,8 +96,10 @@ concept Id = IsId<T>::value;
 template <typename T>
 concept Enum = std::is_enum_v<T>;
 template <typename T>
-concept Object = std::is_class_v<T> && !Id<T> && !requires(T member) { member.empty(); } &&
-    !requires(T member) { member.has_value(); };
+concept Object = std::is_class_v<T> && !Id<T> && !requires(T member) {
+  member.empty();
+}
+&&!requires(T member) { member.has_value(); };
 
 constexpr bool is_left_out(const auto&, const auto&) { return false; }
 template <typename T, typename Value>
