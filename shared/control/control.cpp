@@ -5,7 +5,7 @@
 
 #include "shared/control/pause_wish.h"
 #include "shared/protocol/group_info.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/message_fields.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -309,7 +309,7 @@ void read_reply(JsonReader& in, ControlReply& reply) {
   if (in.present("history")) read_history(in, "history", reply.history.emplace());
   if (in.present("peers")) in.object("peers", [&](JsonReader& p) { read_peers(p, reply.peers.emplace()); });
   if (in.present("remote")) in.object("remote", [&](JsonReader& r) { read_remote(r, reply.remote.emplace()); });
-  if (in.present("team")) in.object("team", [&](JsonReader& team) { read_team(team, reply.team.emplace()); });
+  if (in.present("team")) in.object("team", [&](JsonReader& team) { read_fields(team, reply.team.emplace()); });
   if (in.present("leaderboard")) {
     in.object("leaderboard", [&](JsonReader& board) { read_leaderboard(board, reply.leaderboard.emplace()); });
   }

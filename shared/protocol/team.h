@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "shared/base/result.h"
-#include "shared/wire/json_reader.h"
 
 namespace starling::wire {
 
@@ -32,6 +31,5 @@ std::string encode(const TeamRequest& message);
 std::string encode(const TeamReply& message);
 Result<TeamRequest> decode_team_request(std::string_view json);
 Result<TeamReply> decode_team_reply(std::string_view json);
-void read_team(JsonReader& in, TeamReply& out);
 
 }  // namespace starling::wire
