@@ -23,7 +23,7 @@ struct CutWishes {
   double held_out = 0.01;  // fraction of all tokens or images, in (0, 0.5]
 };
 
-// Text files, in UTF-8, whose tokens follow each other in this order.
+// Text files, whose tokens follow each other in this order; a token for the end of a text stands between two files.
 struct TextOptions {
   std::vector<std::filesystem::path> files;
   std::filesystem::path tokenizer;  // a SentencePiece model; empty: one is learned

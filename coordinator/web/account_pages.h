@@ -20,7 +20,7 @@ struct FormFrame {
   WallTime now;
 };
 
-// The sign-up form, with the answers that were typed before and refused.
+// The sign-up form, with the answers that it begins with: those of a refused attempt, or of a link.
 struct SignUpPage {
   FormFrame frame;
   bool needs_invite = false;
