@@ -37,6 +37,8 @@
 
 namespace starling::daemon {
 
+// Settings for the life of the daemon, made by its main program. Preferences that the volunteer may change while it
+// runs stand in wire::Preferences.
 struct AppOptions {
   std::filesystem::path data_dir;
   std::string control_socket = "control.sock";  // in the data directory

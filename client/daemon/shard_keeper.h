@@ -41,6 +41,7 @@ class ShardSource {
   [[nodiscard]] virtual std::int64_t wire_bytes() const = 0;
 };
 
+// The run whose shards are kept, and its mirrors. `connect` is called on the keeper's thread and may block.
 struct ShardKeeperOptions {
   wire::RunManifest manifest;  // the manifest of a run with shards
   std::uint64_t seed = 0;      // spreads volunteers over the mirrors

@@ -31,6 +31,7 @@ Hits hits_of(const at::Tensor& scores, const at::Tensor& targets);
 // Cross entropy in nats, summed: scores [n, classes], targets [n].
 at::Tensor class_loss(const at::Tensor& scores, const at::Tensor& targets);
 
+// A forward pass over a batch of held-out samples.
 struct Judged {
   at::Tensor loss;  // the value of Model::loss
   Hits hits;        // zeros for a model that gives only its loss

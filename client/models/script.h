@@ -17,6 +17,7 @@ struct SampleShape {
   std::vector<std::int64_t> values;
 };
 
+// The cost of one sample, by which the run's manifest tells volunteers the time and the memory that a batch takes.
 struct SampleCost {
   double flops = 0;                   // operations of matrix products and convolutions, as in wire::flops_per_sample
   std::int64_t activation_bytes = 0;  // the field of wire::ScriptModel

@@ -17,6 +17,8 @@ namespace starling::trainer_link {
 // Number of the first descriptor in the child; the others follow it.
 constexpr int kFirstChildFd = 3;
 
+// A child's program and everything that it inherits. It gets copies of `fds`, in this order from kFirstChildFd on; the
+// caller keeps its own.
 struct SpawnOptions {
   std::filesystem::path program;
   std::vector<std::string> arguments;    // arguments after the program's name

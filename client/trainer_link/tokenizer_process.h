@@ -17,6 +17,7 @@
 
 namespace starling::trainer_link {
 
+// The child's program and model, and bounds of its memory and time.
 struct TokenizerProcessOptions {
   std::filesystem::path program;  // starling-tokenizer
   UniqueFd model;                 // the manifest's tokenizer, open for reading, its digest checked

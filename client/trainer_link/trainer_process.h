@@ -21,6 +21,7 @@
 
 namespace starling::trainer_link {
 
+// Everything that a child needs to train the run, handed to each new child. The process object owns the descriptors.
 struct TrainerProcessOptions {
   std::filesystem::path program;         // starling-trainer
   std::vector<std::string> environment;  // "NAME=value", in addition to the few names that the child gets anyway
@@ -46,6 +47,7 @@ struct TrainerShare {
   friend bool operator==(const TrainerShare&, const TrainerShare&) = default;
 };
 
+// Figures for the volunteer's display, counted since the process object was made.
 struct TrainerProcessView {
   int pid = 0;  // 0: no child is running
   std::int64_t starts = 0;

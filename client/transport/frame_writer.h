@@ -14,6 +14,7 @@
 
 namespace starling::transport {
 
+// A frame on its way to the socket, with its claim on the payload's memory.
 struct FrameToSend {
   averaging::OutgoingFrame frame;
   // Holds the memory that `payload` points into. Null: it is borrowed from an owner who calls detach_payload before it

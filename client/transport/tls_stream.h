@@ -19,6 +19,7 @@
 
 namespace starling::transport {
 
+// The result of a step on a non-blocking socket; `failed` is final.
 enum class IoState : std::uint8_t {
   done,        // progress was made; ask again
   want_read,   // nothing more until the socket is readable
@@ -27,6 +28,7 @@ enum class IoState : std::uint8_t {
   failed,      // error() says why
 };
 
+// A step that moves bytes: none unless the state is `done`.
 struct IoStep {
   IoState state = IoState::done;
   std::size_t bytes = 0;  // moved, when done

@@ -22,6 +22,7 @@ enum class Holder : std::uint8_t {
 // The credit that holders are ordered by; ties go by samples, then by who was first.
 enum class Board : std::uint8_t { recent, total, run, day, week };
 
+// A page of a board, and one holder beside it, wherever that one stands.
 struct StandingsRequest {
   Holder of = Holder::volunteer;
   Board board = Board::recent;
@@ -48,6 +49,7 @@ struct Standing {
   std::string team_name;
 };
 
+// The answer, read at one moment; rows are in the board's order.
 struct Standings {
   std::int64_t volunteers = 0;  // number on the board; with `search`: number of matches, counted up to kPageRowsMax
   std::vector<Standing> rows;
@@ -61,14 +63,20 @@ struct ProfileRequest {
   WallTime now;
   int days = 30;  // number of days up to and including today
 };
+
+// Credit that one holder earned in one run.
 struct RunTotals {
   RunId run_id;
   Totals earned;
 };
+
+// Credit that one holder earned on one day, which begins at midnight UTC.
 struct DayTotals {
   std::int64_t day = 0;  // since 1970 UTC
   Totals earned;
 };
+
+// One volunteer's or team's public record, read at one moment.
 struct Profile {
   Standing standing;            // its rank is by the recent average
   std::int64_t total_rank = 0;  // 0: no credit yet
@@ -110,6 +118,7 @@ struct CorrectionRequest {
   WallTime now = {};
 };
 
+// The ledger lines of a correction, and the credit that they took back or would take back.
 struct CorrectionOutcome {
   std::int64_t lines = 0;
   Totals taken_back;
@@ -127,6 +136,8 @@ struct RunAudit {
   std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
 };
 
+// The ledger's other side: taking credit back, and checking that all sums follow from the ledger's lines. Lines are
+// never changed or removed; a reversal is a line of its own.
 class CreditStore {
  public:
   virtual ~CreditStore() = default;

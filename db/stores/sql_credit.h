@@ -7,6 +7,7 @@
 
 namespace starling::db {
 
+// Boards and profiles, read from the sums that each write of contributions brings up to date.
 class SqlStandingsStore final : public StandingsStore {
  public:
   explicit SqlStandingsStore(Access access);
@@ -22,6 +23,7 @@ class SqlStandingsStore final : public StandingsStore {
   std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this object
 };
 
+// Corrections and audits, over the table contribution itself.
 class SqlCreditStore final : public CreditStore {
  public:
   explicit SqlCreditStore(Access access) : access_(access) {}

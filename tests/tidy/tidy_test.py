@@ -9,6 +9,7 @@ from pathlib import Path
 
 import averaging_page
 import comments
+import cpp_classes
 import cpp_source
 import documents
 import house
@@ -180,6 +181,62 @@ void after(int a) {
     def test_raw_strings_hide_their_braces(self):
         found = cpp_source.functions('const char* k = R"x({ "a": } )x";\nvoid f() {\n}\n')
         self.assertEqual([(f.name, f.lines) for f in found], [("f", 2)])
+
+
+class ClassReader(unittest.TestCase):
+    def counted(self, text):
+        return {c.name: (c.data, c.methods) for c in cpp_classes.classes(text)}
+
+    def one(self, members):
+        return self.counted(f"class A : public B<int>, private C {{\n public:\n{members}\n}};\n")["A"]
+
+    def test_data_is_told_from_methods(self):
+        for member, count in {
+            "int a;": (1, 0), "int a, b;": (2, 0), "std::map<int, int> a;": (1, 0), "int a[3];": (1, 0), "int a : 3;": (1, 0),
+            "int a = f(1, 2);": (1, 0), "int a{f(1, 2)};": (1, 0), "A a{{1, 2}, [](int) { return 1; }};": (1, 0),
+            "int a{1}, b{2};": (2, 0), "std::function<void(int, int)> a;": (1, 0), "alignas(64) int a;": (1, 0),
+            "std::function<int(int)> a = [](int x) { return x; };": (1, 0), "int (*a)(int, int) = nullptr;": (1, 0),
+            "int a GUARDED_BY(mutex_) = 0;": (1, 0), "mutable std::optional<B::C> a GUARDED_BY(mutex_);": (1, 0),
+            "static constexpr int kA = 3;": (0, 0), "inline static const int kA = 3;": (0, 0), "using F = void(int);": (0, 0),
+            "friend class D;": (0, 0), "friend bool operator==(const A&, const A&) = default;": (0, 0), "class D;": (0, 0),
+            "friend bool operator<(const A& a, const A& b) { return a.x < b.x; }": (0, 0), "enum E : int;": (0, 0),
+            "A(int x) : a_{x}, b_(x), c_{} { go({1, 2}); }": (0, 1), "explicit A(std::vector<int> x) noexcept : B{x} {}": (0, 1),
+            "A(const A&) = default;": (0, 1), "A& operator=(A&&) noexcept = delete;": (0, 1), "virtual ~A() = default;": (0, 1),
+            "explicit operator bool() const { return true; }": (0, 1), "bool operator()(int a, int b) const;": (0, 1),
+            "auto operator<=>(const A&) const = default;": (0, 1), "bool operator<(const std::vector<int>& o) const;": (0, 1),
+            "const T* operator->() const { return p_; }": (0, 1), "A& operator<<(int x);": (0, 1),
+            "template <typename T, typename U = std::vector<T>>\nvoid f(T t) {\n  if (t) { g(); }\n}": (0, 1),
+            "template <typename T> using V = std::vector<T>;": (0, 0), "[[nodiscard]] auto f(B b = {}) const& -> std::vector<int>;": (0, 1),
+            "[[nodiscard]] static constexpr int f() { return 1; }": (0, 1), "virtual void f() EXCLUDES(mutex_) = 0;": (0, 1),
+            "Q_OBJECT\n signals:\n  void changed();\n private slots:\n  void go();": (0, 2),
+        }.items():
+            self.assertEqual(self.one(member), count, member)
+            self.assertEqual(self.one(f"int before;\n{member}\n int after;"), (count[0] + 2, count[1]), member)
+
+    def test_nested_classes_count_for_themselves(self):
+        text = "struct A {\n struct B { int x; int f(); };\n class C final : public B { int y, z; } c, d;\n enum class E { one, two };\n B b{1};\n};\n"
+        self.assertEqual(self.counted(text), {"A": (3, 0), "A::B": (1, 1), "A::C": (2, 0), "A::E": (0, 0)})
+
+    def test_classes_are_found_where_they_are(self):
+        text = """namespace starling {
+struct Ahead;
+constexpr int kBig{1};
+template <typename T,
+          typename U>
+class [[nodiscard]] A
+    : public B {
+  int x;
+};
+inline bool f(const A& a) { return a.x; }
+template <>
+struct Codec<std::vector<int>> {};
+class CAPABILITY("mutex") Mutex {};
+enum class E : std::uint8_t { one };
+A make(int x, A a = {}) { struct Local { int y; }; return a; }
+}  // namespace starling
+"""
+        found = [(c.name, c.line, c.opening, c.kind) for c in cpp_classes.classes(text)]
+        self.assertEqual(found, [("A", 4, 7, "class"), ("Codec", 11, 12, "struct"), ("Mutex", 13, 13, "class"), ("E", 14, 14, "enum class")])
 
 
 class Words(unittest.TestCase):
