@@ -45,7 +45,8 @@ class SwarmCase(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
         if "STARLING_KEEP" not in os.environ:  # keep them for inspection
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST)
+        # Threads that wait for each other in every small step come almost to a stand on a busy machine.
+        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST, threads=1)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES))
