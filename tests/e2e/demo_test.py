@@ -12,6 +12,7 @@ from pathlib import Path
 import demo
 import programs
 import results
+import suite
 import text
 import view
 from chaos import Chaos
@@ -144,14 +145,14 @@ class Processes(unittest.TestCase):
     def test_stop_ends_the_children_too(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.program(folder, "sleep 600 & trap '' TERM; sleep 600")
-            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 3, "two children", 5)
+            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 3, "two children")
             self.assertIsNone(program.stop(timeout_s=0.1))
             self.assertEqual(programs.session_members(program.process.pid), [])
 
     def test_an_orphan_of_a_killed_program_is_noticed(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.program(folder, "sleep 600 & wait")
-            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 2, "a child", 5)
+            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 2, "a child")
             program.kill()
             self.assertEqual(len(program.leftovers()), 1)
             program.stop()
@@ -165,7 +166,7 @@ class Processes(unittest.TestCase):
         child = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
         parent.communicate()
-        programs.wait_until(lambda: not programs.session_members(child), "the child ends", 5)
+        programs.wait_until(lambda: not programs.session_members(child), "the child ends")
 
 
 class Model(unittest.TestCase):
@@ -207,4 +208,4 @@ class Display(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

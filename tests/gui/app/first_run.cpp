@@ -27,7 +27,7 @@ namespace {
 using namespace starling;
 using starling::testing::wait_for;
 
-constexpr std::chrono::seconds kStepMax{60};
+constexpr std::chrono::seconds kStepMax{240};  // the bar of the end-to-end tests
 
 class Volunteer {
  public:
