@@ -3,7 +3,7 @@
 English in comments; the documents; and that docs/protocol.md follows its headers, and the table of docs/averaging.md its
 measurements.
 
-    tidy.py [ROOT]      prints one line a finding, and fails if any is an error
+    tidy.py [ROOT]      prints one line a finding and the shares of comments, and fails if any finding is an error
 """
 
 import ast
@@ -19,7 +19,8 @@ import documents
 import house
 import protocol_page
 
-ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
+PRODUCT = ["client", "coordinator", "shared", "db", "gui"]
+ROOTS = PRODUCT + ["tests"]
 STANDARD_HEADER = re.compile(r"^[a-z_]+$")
 SYSTEM_HEADER = re.compile(
     r"^(sys|linux|netinet|arpa|net|asm|bits)/[\w/.-]+\.h$"
@@ -228,9 +229,13 @@ def source_paths(root):
                 yield path.relative_to(root).as_posix()
 
 
+def read_sources(root):
+    return {p: (root / p).read_text(encoding="utf-8") for p in source_paths(root) if p.endswith((".cpp", ".h", ".py"))}
+
+
 def check_tree(root):
     paths = list(source_paths(root))
-    texts = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith((".cpp", ".h", ".py"))}
+    texts = read_sources(root)
     for path, text in texts.items():
         yield from check_file(path, text)
     sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
@@ -249,12 +254,30 @@ def check_tree(root):
         yield from (Finding(*found) for found in comments.check(path, text))
 
 
+def comment_share(texts):
+    """The percentage of lines with nothing but a comment, among those that are not empty."""
+    lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+    alone = sum(column is not None for text in texts for column in cpp_source.comment_lines(text).values())
+    return f"{100 * alone / lines:.0f} %" if lines else "none"
+
+
+def comment_shares(texts):
+    """One line about the product's floors, to be read: no bar."""
+    floors = []
+    for floor in PRODUCT:
+        own = {p: text for p, text in texts.items() if p.startswith(f"{floor}/") and p.endswith((".cpp", ".h"))}
+        headers = [text for p, text in own.items() if p.endswith(".h")]
+        floors.append(f"{floor} {comment_share(own.values())} / {comment_share(headers)}")
+    return "comment lines, all / headers: " + ", ".join(floors)
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     findings = list(check_tree(root))
     for finding in findings:
         print(finding)
     errors = sum(not finding.soft for finding in findings)
+    print(comment_shares(read_sources(root)))
     print(f"tidy: {errors} errors, {len(findings) - errors} notes")
     return 1 if errors else 0
 

@@ -195,6 +195,14 @@ A make(int x, A a = {}) { struct Local { int y; }; return a; }
         self.assertEqual(found, [("A", 4, 7, "class"), ("Codec", 11, 12, "struct"), ("Mutex", 13, 13, "class"), ("E", 14, 14, "enum class")])
 
 
+class CommentShares(unittest.TestCase):
+    def test_lines_with_nothing_but_a_comment_count_among_those_that_are_not_empty(self):
+        texts = {"db/sql/a.h": "// A.\n\nint x;  // x\n  /* B\n     C */\n", "db/sql/a.cpp": 'auto x = "// x";\n', "tests/sim/a.h": "// A.\n",
+                 "db/sql/CMakeLists.txt": "# A.\n"}
+        self.assertEqual(tidy.comment_shares(texts), "comment lines, all / headers: client none / none, coordinator none / none, "
+                         "shared none / none, db 60 % / 75 %, gui none / none")
+
+
 class Words(unittest.TestCase):
     def test_a_mark_of_unfinished_work_is_found(self):
         self.assertEqual(len(errors("shared/base/a.cpp", "// " + house.BANNED_WORDS[0] + ": later\n")), 1)
