@@ -83,6 +83,13 @@ def comment_lines(text):
     return found
 
 
+def has_leading_comment(text):
+    """Whether a comment stands above all code, directives apart."""
+    comment = min(comment_lines(text), default=None)
+    code = _DIRECTIVE.sub(lambda m: _blank(m.group(0)), without_comments(text))
+    return comment is not None and not "".join(code.split("\n")[: comment - 1]).strip()
+
+
 def includes(text):
     kept = with_strings(text)
     return [Include(text.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == '"') for m in _INCLUDE.finditer(kept)]

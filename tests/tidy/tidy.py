@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
-English in comments; the documents; and that docs/protocol.md follows its headers, and the table of docs/averaging.md its
-measurements.
+English in comments; contracts of types; the documents; and that docs/protocol.md follows its headers, and the table of
+docs/averaging.md its measurements.
 
     tidy.py [ROOT]      prints one line a finding and the shares of comments, and fails if any finding is an error
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import averaging_page
 import comments
+import cpp_classes
 import cpp_source
 import documents
 import house
@@ -142,6 +143,25 @@ def check_header(path, text):
         yield Finding(path, code.count("\n", 0, match.end()) + 1, "using namespace in a header")
 
 
+def is_subject(name, path):
+    """Whether the header is named for the type: tls_stream.h for TlsStream."""
+    return name.replace("::", "").lower() == Path(path).stem.replace("_", "").lower()
+
+
+def check_contracts(path, text):
+    """Every type of a product header has a comment: above it, beside its first line, or at the top of its own header."""
+    if not path.endswith(".h") or Path(path).parts[0] not in PRODUCT:
+        return
+    found = cpp_source.comment_lines(text)
+    types = [c for c in cpp_classes.classes(text) if not c.nested]
+    for c in types:
+        above = found.get(c.line - 1) == 0
+        beside = any(line in found for line in range(c.line, c.opening + 1))
+        at_the_top = cpp_source.has_leading_comment(text) and (len(types) == 1 or is_subject(c.name, path))
+        if not (above or beside or at_the_top):
+            yield Finding(path, c.line, f"{c.name} has no contract: say what its name does not, above it")
+
+
 def check_purity(path, text):
     if not house.covers(house.PURE_FOLDERS, folder_of(path)):
         return
@@ -170,6 +190,7 @@ def check_file(path, text):
     yield from check_doors(path, text)
     yield from check_functions(path, cpp_source.functions(text))
     yield from check_purity(path, text)
+    yield from check_contracts(path, text)
     if path.endswith(".h"):
         yield from check_header(path, text)
 
