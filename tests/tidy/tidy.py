@@ -128,6 +128,17 @@ def check_functions(path, found):
                                                f"more than {house.PARAMETERS_MAX} make an options struct")
 
 
+def check_classes(path, text):
+    """The sizes of classes, each without those nested in it. Tests may go past them."""
+    soft = Path(path).parts[0] not in PRODUCT
+    for c in cpp_classes.classes(text):
+        if c.data > house.CLASS_DATA_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.data} data members; the wall is {house.CLASS_DATA_MAX}",
+                          soft)
+        if c.methods > house.CLASS_METHODS_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.methods} methods; the wall is {house.CLASS_METHODS_MAX}", soft)
+
+
 def check_words(path, text):
     pattern = re.compile(r"\b(" + "|".join(house.BANNED_WORDS) + r")\b")
     for number, line in enumerate(text.splitlines(), 1):
@@ -189,6 +200,7 @@ def check_file(path, text):
     yield from check_arrows(path, text)
     yield from check_doors(path, text)
     yield from check_functions(path, cpp_source.functions(text))
+    yield from check_classes(path, text)
     yield from check_purity(path, text)
     yield from check_contracts(path, text)
     if path.endswith(".h"):

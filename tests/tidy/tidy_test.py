@@ -203,6 +203,34 @@ A make(int x, A a = {}) { struct Local { int y; }; return a; }
                                  ("E", 14, 14, "enum class")])
 
 
+class Classes(unittest.TestCase):
+    def found(self, text, path="shared/base/a.cpp"):
+        return [(f.line, " ".join(f.text.split()[:4]), f.soft) for f in tidy.check_classes(path, text)]
+
+    def members(self, data, methods=0):
+        return "".join(f"  std::function<void(int)> d{i}_{{[](int x) {{ f(x); }}}};\n" for i in range(data)) + \
+            "".join(f"  A(T{i} t) : B{{t}}, d1_(t) {{ go(); }}\n" for i in range(methods))
+
+    def test_a_class_past_either_wall_is_found(self):
+        self.assertEqual(self.found(f"class A {{\n{self.members(20, 40)}}};\n"), [])
+        self.assertEqual(self.found(f"int x;\nclass A {{\n{self.members(21, 41)}}};\n"),
+                         [(2, "A has 21 data", False), (2, "A has 41 methods;", False)])
+        self.assertEqual(len(errors("shared/base/a.cpp", f"class A {{\n{self.members(21)}}};\n")), 1)
+
+    def test_a_nested_class_counts_for_itself(self):
+        text = f"class A {{\n struct B {{\n{self.members(15)} }} b_;\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [])
+        text = f"class A {{\n struct B {{\n{self.members(21)} }};\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [(2, "A::B has 21 data", False)])
+        self.assertEqual(self.found(f"struct A::Impl {{\n{self.members(21)}}};\n"), [(1, "A::Impl has 21 data", False)])
+
+    def test_an_enumeration_may_have_more_values(self):
+        self.assertEqual(self.found("enum class A { " + ", ".join(f"a{i}" for i in range(50)) + " };\n"), [])
+
+    def test_a_test_is_told_so_only(self):
+        self.assertEqual(self.found(f"struct A {{\n{self.members(21)}}};\n", "tests/sim/a.h"), [(1, "A has 21 data", True)])
+
+
 class Contracts(unittest.TestCase):
     def found(self, text, path="shared/base/odd_things.h"):
         return [(f.line, f.text.split()[0]) for f in tidy.check_contracts(path, text)]
