@@ -48,6 +48,7 @@ struct Host {
   double departures_per_s = 0;
 };
 
+// The sizes and times by which one way to train differs from another.
 struct Method {
   double vector_floats = 0;
   // floats that are averaged in its place, in two averagings (wire/low_rank.h); 0: the vector itself
@@ -68,6 +69,7 @@ struct Method {
   double step_vectors = 0;    // vectors of the model's length that the common step reads and writes
 };
 
+// An average round. period_s() tells how its times add up.
 struct RoundForecast {
   double compute_s = 0;
   double wait_s = 0;

@@ -6,14 +6,19 @@
 
 namespace starling::plot {
 
+// One curve of a panel.
 struct PlotCurve {
   std::string label;           // curves with equal labels have one colour in all panels
   std::vector<double> values;  // values at 0, 1, 2, …; those below the axis are drawn at its lower end
 };
+
+// One set of axes. The vertical one is alike in all panels; the horizontal one is as long as the panel's longest curve.
 struct PlotPanel {
   std::string title;
   std::vector<PlotCurve> curves;
 };
+
+// Texts and scale that hold for all panels.
 struct PlotOptions {
   std::string title;
   std::string x_label;

@@ -7,15 +7,20 @@
 
 namespace starling::plot {
 
+// Repeated measurements of one quantity; their median is marked.
 struct DotSeries {
   std::string label;  // series with equal labels have one colour
   std::vector<double> values;
 };
+
+// The measurements of one setting.
 struct DotRow {
   std::string label;
   std::vector<DotSeries> series;
   std::optional<double> aim;  // bound that the median should not pass
 };
+
+// Rows that share an axis.
 struct DotPanel {
   std::string title;
   std::string x_label;

@@ -14,6 +14,7 @@
 
 namespace starling::sim {
 
+// Times of one step of a worker that nothing slows down.
 struct StepCosts {
   double forward_s = 0;
   std::vector<double> backward_s;       // by bucket, in the order in which they become ready

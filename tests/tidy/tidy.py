@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
-English in comments; the documents; and that docs/protocol.md follows its headers, and the table of docs/averaging.md its
-measurements.
+English in comments; contracts of types; the documents; and that docs/protocol.md follows its headers, and the table of
+docs/averaging.md its measurements.
 
-    tidy.py [ROOT]      prints one line a finding, and fails if any is an error
+    tidy.py [ROOT]      prints one line a finding and the shares of comments, and fails if any finding is an error
 """
 
 import ast
@@ -14,12 +14,14 @@ from pathlib import Path
 
 import averaging_page
 import comments
+import cpp_classes
 import cpp_source
 import documents
 import house
 import protocol_page
 
-ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
+PRODUCT = ["client", "coordinator", "shared", "db", "gui"]
+ROOTS = PRODUCT + ["tests"]
 STANDARD_HEADER = re.compile(r"^[a-z_]+$")
 SYSTEM_HEADER = re.compile(
     r"^(sys|linux|netinet|arpa|net|asm|bits)/[\w/.-]+\.h$"
@@ -145,6 +147,17 @@ def check_functions(path, found):
                                                f"more than {house.PARAMETERS_MAX} make an options struct")
 
 
+def check_classes(path, text):
+    """The sizes of classes, each without those nested in it. Tests may go past them."""
+    soft = Path(path).parts[0] not in PRODUCT
+    for c in cpp_classes.classes(text):
+        if c.data > house.CLASS_DATA_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.data} data members; the wall is {house.CLASS_DATA_MAX}",
+                          soft)
+        if c.methods > house.CLASS_METHODS_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.methods} methods; the wall is {house.CLASS_METHODS_MAX}", soft)
+
+
 def check_words(path, text):
     pattern = re.compile(r"\b(" + "|".join(house.BANNED_WORDS) + r")\b")
     for number, line in enumerate(text.splitlines(), 1):
@@ -158,6 +171,25 @@ def check_header(path, text):
         yield Finding(path, 1, "a header starts with #pragma once")
     for match in re.finditer(r"^\s*using\s+namespace\b", code, re.MULTILINE):
         yield Finding(path, code.count("\n", 0, match.end()) + 1, "using namespace in a header")
+
+
+def is_subject(name, path):
+    """Whether the header is named for the type: tls_stream.h for TlsStream."""
+    return name.replace("::", "").lower() == Path(path).stem.replace("_", "").lower()
+
+
+def check_contracts(path, text):
+    """Every type of a product header has a comment: above it, beside its first line, or at the top of its own header."""
+    if not path.endswith(".h") or Path(path).parts[0] not in PRODUCT:
+        return
+    found = cpp_source.comment_lines(text)
+    types = [c for c in cpp_classes.classes(text) if not c.nested]
+    for c in types:
+        above = found.get(c.line - 1) == 0
+        beside = any(line in found for line in range(c.line, c.opening + 1))
+        at_the_top = cpp_source.has_leading_comment(text) and (len(types) == 1 or is_subject(c.name, path))
+        if not (above or beside or at_the_top):
+            yield Finding(path, c.line, f"{c.name} has no contract: say what its name does not, above it")
 
 
 def check_purity(path, text):
@@ -187,7 +219,9 @@ def check_file(path, text):
     yield from check_arrows(path, text)
     yield from check_doors(path, text)
     yield from check_functions(path, cpp_source.functions(text))
+    yield from check_classes(path, text)
     yield from check_purity(path, text)
+    yield from check_contracts(path, text)
     if path.endswith(".h"):
         yield from check_header(path, text)
 
@@ -271,9 +305,13 @@ def source_paths(root):
                 yield path.relative_to(root).as_posix()
 
 
+def read_sources(root):
+    return {p: (root / p).read_text(encoding="utf-8") for p in source_paths(root) if p.endswith((".cpp", ".h", ".py"))}
+
+
 def check_tree(root):
     paths = list(source_paths(root))
-    texts = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith((".cpp", ".h", ".py"))}
+    texts = read_sources(root)
     for path, text in texts.items():
         yield from check_file(path, text)
     sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
@@ -294,12 +332,30 @@ def check_tree(root):
         yield from (Finding(*found) for found in comments.check(path, text))
 
 
+def comment_share(texts):
+    """The percentage of lines with nothing but a comment, among those that are not empty."""
+    lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+    alone = sum(column is not None for text in texts for column in cpp_source.comment_lines(text).values())
+    return f"{100 * alone / lines:.0f} %" if lines else "none"
+
+
+def comment_shares(texts):
+    """One line about the product's floors, to be read: no bar."""
+    floors = []
+    for floor in PRODUCT:
+        own = {p: text for p, text in texts.items() if p.startswith(f"{floor}/") and p.endswith((".cpp", ".h"))}
+        headers = [text for p, text in own.items() if p.endswith(".h")]
+        floors.append(f"{floor} {comment_share(own.values())} / {comment_share(headers)}")
+    return "comment lines, all / headers: " + ", ".join(floors)
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     findings = list(check_tree(root))
     for finding in findings:
         print(finding)
     errors = sum(not finding.soft for finding in findings)
+    print(comment_shares(read_sources(root)))
     print(f"tidy: {errors} errors, {len(findings) - errors} notes")
     return 1 if errors else 0
 

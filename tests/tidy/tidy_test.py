@@ -206,7 +206,8 @@ class ClassReader(unittest.TestCase):
             "auto operator<=>(const A&) const = default;": (0, 1), "bool operator<(const std::vector<int>& o) const;": (0, 1),
             "const T* operator->() const { return p_; }": (0, 1), "A& operator<<(int x);": (0, 1),
             "template <typename T, typename U = std::vector<T>>\nvoid f(T t) {\n  if (t) { g(); }\n}": (0, 1),
-            "template <typename T> using V = std::vector<T>;": (0, 0), "[[nodiscard]] auto f(B b = {}) const& -> std::vector<int>;": (0, 1),
+            "template <typename T> using V = std::vector<T>;": (0, 0),
+            "[[nodiscard]] auto f(B b = {}) const& -> std::vector<int>;": (0, 1),
             "[[nodiscard]] static constexpr int f() { return 1; }": (0, 1), "virtual void f() EXCLUDES(mutex_) = 0;": (0, 1),
             "Q_OBJECT\n signals:\n  void changed();\n private slots:\n  void go();": (0, 2),
         }.items():
@@ -214,7 +215,13 @@ class ClassReader(unittest.TestCase):
             self.assertEqual(self.one(f"int before;\n{member}\n int after;"), (count[0] + 2, count[1]), member)
 
     def test_nested_classes_count_for_themselves(self):
-        text = "struct A {\n struct B { int x; int f(); };\n class C final : public B { int y, z; } c, d;\n enum class E { one, two };\n B b{1};\n};\n"
+        text = """struct A {
+  struct B { int x; int f(); };
+  class C final : public B { int y, z; } c, d;
+  enum class E { one, two };
+  B b{1};
+};
+"""
         self.assertEqual(self.counted(text), {"A": (3, 0), "A::B": (1, 1), "A::C": (2, 0), "A::E": (0, 0)})
 
     def test_classes_are_found_where_they_are(self):
@@ -236,7 +243,75 @@ A make(int x, A a = {}) { struct Local { int y; }; return a; }
 }  // namespace starling
 """
         found = [(c.name, c.line, c.opening, c.kind) for c in cpp_classes.classes(text)]
-        self.assertEqual(found, [("A", 4, 7, "class"), ("Codec", 11, 12, "struct"), ("Mutex", 13, 13, "class"), ("E", 14, 14, "enum class")])
+        self.assertEqual(found, [("A", 4, 7, "class"), ("Codec", 11, 12, "struct"), ("Mutex", 13, 13, "class"),
+                                 ("E", 14, 14, "enum class")])
+
+
+class Classes(unittest.TestCase):
+    def found(self, text, path="shared/base/a.cpp"):
+        return [(f.line, " ".join(f.text.split()[:4]), f.soft) for f in tidy.check_classes(path, text)]
+
+    def members(self, data, methods=0):
+        return "".join(f"  std::function<void(int)> d{i}_{{[](int x) {{ f(x); }}}};\n" for i in range(data)) + \
+            "".join(f"  A(T{i} t) : B{{t}}, d1_(t) {{ go(); }}\n" for i in range(methods))
+
+    def test_a_class_past_either_wall_is_found(self):
+        self.assertEqual(self.found(f"class A {{\n{self.members(20, 40)}}};\n"), [])
+        self.assertEqual(self.found(f"int x;\nclass A {{\n{self.members(21, 41)}}};\n"),
+                         [(2, "A has 21 data", False), (2, "A has 41 methods;", False)])
+        self.assertEqual(len(errors("shared/base/a.cpp", f"class A {{\n{self.members(21)}}};\n")), 1)
+
+    def test_a_nested_class_counts_for_itself(self):
+        text = f"class A {{\n struct B {{\n{self.members(15)} }} b_;\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [])
+        text = f"class A {{\n struct B {{\n{self.members(21)} }};\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [(2, "A::B has 21 data", False)])
+        self.assertEqual(self.found(f"struct A::Impl {{\n{self.members(21)}}};\n"), [(1, "A::Impl has 21 data", False)])
+
+    def test_an_enumeration_may_have_more_values(self):
+        self.assertEqual(self.found("enum class A { " + ", ".join(f"a{i}" for i in range(50)) + " };\n"), [])
+
+    def test_a_test_is_told_so_only(self):
+        self.assertEqual(self.found(f"struct A {{\n{self.members(21)}}};\n", "tests/sim/a.h"), [(1, "A has 21 data", True)])
+
+
+class Contracts(unittest.TestCase):
+    def found(self, text, path="shared/base/odd_things.h"):
+        return [(f.line, f.text.split()[0]) for f in tidy.check_contracts(path, text)]
+
+    def test_a_comment_above_or_beside_is_a_contract(self):
+        for text in ["// A.\nstruct A {\n};\nstruct B;\n", "// A.\ntemplate <typename T,\n          typename U>\nclass A : B {};\n",
+                     "// A.\nenum class A : int { one };\n", "struct A {  // A.\n int x;\n};\n", "struct A { int x; };  // A.\n",
+                     "/* A\n   still A. */\nclass [[nodiscard]] A final\n    : public B {};\n",
+                     "// A.\nstruct std::hash<A<int>> {};\n"]:
+            self.assertEqual(self.found("namespace a {\n" + text + "// Z.\nstruct Z {};\n}\n"), [], text)
+
+    def test_a_type_without_one_is_found(self):
+        for text in ["struct A {\n  int x;  // x\n};\n", "// Far away.\n\nstruct A {};\n", "enum class A { one };\n",
+                     "union A {};\n", "int x;  // x\n        // and more of it\nstruct A {\n};\n", "struct A {};  // NOLINT\n",
+                     "// Of f.\nvoid f();\ntemplate <>\nstruct A<int> {\n};\n", "// clang-format off\nstruct A {};\n"]:
+            self.assertEqual([name for _, name in self.found("namespace a {\n" + text + "// Z.\nstruct Z {};\n}\n")], ["A"], text)
+
+    def test_the_leading_comment_is_the_contract_of_the_only_type_or_of_the_files_subject(self):
+        leading, others = "// Odd.\n#pragma once\n#include <a>\nnamespace a {\n", "// B.\nstruct B {};\n}\n"
+        self.assertEqual(self.found(leading + "struct A {\n  struct Nested {};\n};\n}\n"), [])
+        self.assertEqual(self.found(leading + "class OddThings {};\n" + others), [])
+        self.assertEqual(self.found(leading + "struct A {};\n" + others), [(5, "A")])
+        self.assertEqual(self.found("#pragma once\nstruct A {};\n"), [(2, "A")])
+        self.assertEqual(self.found("#pragma once\nint x;\n// X.\nint y;\nclass OddThings {};\n"), [(5, "OddThings")])
+
+    def test_it_holds_for_headers_of_the_product(self):
+        for path in ["shared/base/a.cpp", "tests/shared/base/a.h", "tests/sim/a.h"]:
+            self.assertEqual(self.found("struct A {};\n", path), [], path)
+        self.assertEqual(len(errors("gui/app/a.h", "#pragma once\nstruct A {};\n")), 1)
+
+
+class CommentShares(unittest.TestCase):
+    def test_lines_with_nothing_but_a_comment_count_among_those_that_are_not_empty(self):
+        texts = {"db/sql/a.h": "// A.\n\nint x;  // x\n  /* B\n     C */\n", "db/sql/a.cpp": 'auto x = "// x";\n',
+                 "tests/sim/a.h": "// A.\n", "db/sql/CMakeLists.txt": "# A.\n"}
+        self.assertEqual(tidy.comment_shares(texts), "comment lines, all / headers: client none / none, coordinator none / none, "
+                         "shared none / none, db 60 % / 75 %, gui none / none")
 
 
 class Words(unittest.TestCase):
