@@ -46,6 +46,11 @@ def without_comments(text):
     return _TOKEN.sub(replace, text)
 
 
+def without_directives(text):
+    """The text as without_comments() has it, with the preprocessor's lines made blank as well."""
+    return _DIRECTIVE.sub(lambda m: _blank(m.group(0)), without_comments(text))
+
+
 def with_strings(text):
     """The text with comments made blank, and strings as they are."""
     return _TOKEN.sub(lambda m: _blank(m.group(0)) if m.group(0).startswith("/") else m.group(0), text)
@@ -74,7 +79,7 @@ def includes(text):
     return [Include(text.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == '"') for m in _INCLUDE.finditer(kept)]
 
 
-def _closing(code, start):
+def closing(code, start):
     """The index just past the bracket that closes the one at `start`."""
     pairs = {"(": ")", "{": "}", "[": "]"}
     depth, opening, closing = 0, code[start], pairs[code[start]]
@@ -92,7 +97,7 @@ def _parameter_list(head):
         if name in _NOT_A_NAME:
             continue
         opening = match.end() - 1
-        return name, head[opening + 1 : _closing(head, opening) - 1], head[_closing(head, opening) :]
+        return name, head[opening + 1 : closing(head, opening) - 1], head[closing(head, opening) :]
     return None
 
 
@@ -121,13 +126,13 @@ def _is_value(head):
 
 def functions(text):
     """Every function defined at namespace or class scope; a lambda belongs to the function around it."""
-    code = _DIRECTIVE.sub(lambda m: _blank(m.group(0)), without_comments(text))
+    code = without_directives(text)
     found, head_start, at = [], 0, 0
     boundary = re.compile(r"[;{}(]|(?:public|private|protected)\s*:")
     while match := boundary.search(code, at):
         at, mark = match.end(), match.group(0)
         if mark == "(":
-            at = _closing(code, match.start())
+            at = closing(code, match.start())
             continue
         if mark != "{":
             head_start = at
@@ -137,9 +142,9 @@ def functions(text):
         if function is None and _SCOPE.search(head):
             head_start = at  # step into the namespace or class
         elif function is None or _is_value(head) or _is_member_brace(function[2]):
-            at = _closing(code, match.start())  # a braced value; the statement continues
+            at = closing(code, match.start())  # a braced value; the statement continues
         else:
-            at = _closing(code, match.start())
+            at = closing(code, match.start())
             first = head_start + len(head) - len(head.lstrip())
             line = code.count("\n", 0, first) + 1
             found.append(Function(line, function[0], code.count("\n", first, at) + 1, _count_parameters(function[1])))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
+"""Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes of
+functions, classes and files, banned words; plain
 English in comments; the documents; and that docs/protocol.md follows shared/wire, and the table of docs/averaging.md its
 measurements.
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import averaging_page
+import class_sizes
 import comments
 import cpp_source
 import documents
@@ -126,6 +128,16 @@ def check_functions(path, found):
                                                f"more than {house.PARAMETERS_MAX} make an options struct")
 
 
+def check_classes(path, text):
+    for each in class_sizes.classes(text):
+        if each.data <= house.CLASS_DATA_MAX and each.methods <= house.CLASS_METHODS_MAX:
+            continue
+        yield Finding(path, each.line,
+                      f"{each.name} has {each.data} data members and {each.methods} methods; the walls are "
+                      f"{house.CLASS_DATA_MAX} and {house.CLASS_METHODS_MAX}: divide its state",
+                      soft=folder_of(path) not in house.CLASSES_DIVIDED)
+
+
 def check_words(path, text):
     pattern = re.compile(r"\b(" + "|".join(house.BANNED_WORDS) + r")\b")
     for number, line in enumerate(text.splitlines(), 1):
@@ -168,6 +180,7 @@ def check_file(path, text):
     yield from check_arrows(path, text)
     yield from check_doors(path, text)
     yield from check_functions(path, cpp_source.functions(text))
+    yield from check_classes(path, text)
     yield from check_purity(path, text)
     if path.endswith(".h"):
         yield from check_header(path, text)

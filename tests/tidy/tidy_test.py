@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import averaging_page
+import class_sizes
 import comments
 import cpp_source
 import documents
@@ -136,6 +137,64 @@ void after(int a) {
     def test_raw_strings_hide_their_braces(self):
         found = cpp_source.functions('const char* k = R"x({ "a": } )x";\nvoid f() {\n}\n')
         self.assertEqual([(f.name, f.lines) for f in found], [("f", 2)])
+
+
+class Classes(unittest.TestCase):
+    def sizes(self, text):
+        return [(c.name, c.data, c.methods) for c in class_sizes.classes(text)]
+
+    def test_members_and_methods_are_told_apart(self):
+        text = '''
+template <class T>
+class Box final : public Base<std::pair<int, T>>, private Other {
+  Q_OBJECT
+ public:
+  using Wish = std::function<void(int)>;
+  static constexpr Duration kMax = from_ms(3), kMin{};
+  enum class Kind : std::uint8_t { a, b };
+  explicit Box(int size) : size_(size), name_{"x"} { grow(); }
+  ~Box() override;
+  Box(const Box&) = delete;
+  [[nodiscard]] bool empty() const { return size_ == 0; }  // int not_a_member;
+  auto find(int key) -> std::map<int, int>::iterator;
+  bool operator<(const Box& other) const;
+  virtual void tell(std::function<void(int)> whom = {}) = 0;
+  template <typename Visit>
+  void each(const Visit& visit) const;
+  friend bool operator==(const Box&, const Box&) = default;
+
+ private slots:
+  void on_click();
+
+ private:
+  struct Part {
+    int a = 0, b = 1;
+    std::vector<std::pair<int, int>> pairs{{1, 2}, {3, 4}};
+  };
+  struct {
+    bool set = false;
+  } once_;
+  class Impl;
+  std::map<int, std::function<void(int, int)>> calls_;
+  double rate_ GUARDED_BY(mutex_) = 0;
+  std::array<int, 3> limits_ = {make(1), make(2), 3};
+  Duration wait_ = from_ms(5);
+  int size_;
+};
+'''
+        self.assertEqual(self.sizes(text), [("Box", 6, 9), ("Part", 3, 0), ("(unnamed)", 1, 0)])
+
+    def test_an_enum_and_a_template_parameter_are_no_classes(self):
+        self.assertEqual(self.sizes("enum class A { b };\nenum struct C { d };\ntemplate <class T> T f() { return {}; }\n"
+                                    "class Late;\n"), [])
+
+    def test_a_class_past_the_wall_is_found_wherever_it_stands(self):
+        members = "".join(f"  int m{i}_ = 0;\n" for i in range(21))
+        methods = "".join(f"  void f{i}();\n" for i in range(41))
+        self.assertEqual(len(errors("client/averaging/a.h", "#pragma once\nstruct A {\n" + members + "};\n")), 1)
+        self.assertEqual(len(errors("client/averaging/a.cpp", "void f() {\n  struct A {\n" + methods + "  };\n}\n")), 1)
+        nested = "struct A {\n  struct B {\n" + members[:-14] + "  };\n  B b;\n};\n"
+        self.assertEqual(errors("client/averaging/a.cpp", nested), [])
 
 
 class Words(unittest.TestCase):
