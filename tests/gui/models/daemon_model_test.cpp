@@ -43,8 +43,7 @@ TEST_CASE("when the daemon is killed the sentence says so within three seconds, 
 TEST_CASE("whoever has gone gets no answer") {
   testing::Desk desk;
   DaemonModel& model = desk.model();
-  wire::ControlRequest request;
-  request.command = "preferences";
+  const wire::ControlRequest request = wire::GetPreferences{};
   bool gone_answered = false;
   bool answered = false;
   auto gone = std::make_unique<QObject>();
