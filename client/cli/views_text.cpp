@@ -57,8 +57,8 @@ std::string format_leaderboard(const wire::LeaderboardView& board) {
 }
 
 std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board) {
-  std::string text =
-      fmt::format("{} in {}, from computer {}\n", status.display_name, status.project, status.peer.brief());
+  std::string text = fmt::format("{} in {}, from computer {}\n", status.membership.display_name,
+                                 status.membership.project, status.membership.peer.brief());
   if (!board.pinned) return text + "  nothing credited yet: that comes with the first finished round\n";
   const wire::StandingView& me = *board.pinned;
   text += fmt::format("  rank       {} of {}, by recent credit\n", me.rank, board.volunteers);

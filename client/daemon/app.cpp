@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <concepts>
 #include <future>
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/base/overloaded.h"
 #include "shared/base/version.h"
 
 namespace starling::daemon {
@@ -31,6 +33,9 @@ wire::ControlReply reply_of(Result<std::string> text) {
   }
   return reply;
 }
+
+template <typename T, typename... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
 
 Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
 
@@ -122,43 +127,49 @@ App::~App() {
 }
 
 wire::ControlReply App::handle(const wire::ControlRequest& request) {
-  if (request.command == "status") {
-    wire::ControlReply reply;
-    const std::int64_t after = std::max<std::int64_t>(0, request.after_revision.value_or(0));
-    reply.status = board_.wait(after, request.after_revision ? from_ms(wire::kLongPollMs) : kFirstLookMax);
-    return reply;
-  }
-  if (request.command == "join") {
-    return reply_of(join(request.link, {request.name, request.email, request.password}));
-  }
-  if (request.command == "pause" || request.command == "resume" || request.command == "preferences" ||
-      request.command == "set_preferences") {
-    return steer(request);
-  }
-  if (request.command == "leave") return reply_of(leave(request.project));
-  if (request.command == "projects" || request.command == "share" || request.command == "train" ||
-      request.command == "allow") {
-    return arrange(request);
-  }
-  if (request.command == "stop" && options_.stop) {
-    log_info("asked to end, over the control socket");
-    options_.stop();
-    return {};
-  }
-  if (request.command == "log") return reply_of(log_tail(request.lines));
-  if (request.command == "remote") return arrange_remote(request);
-  if (request.command == "history" || request.command == "peers") return recall(request);
-  if (request.command == "preview" || request.command == "leaderboard" || request.command == "team")
-    return look_up(request);
-  if (request.command == "update") return reply_of(updates_->ask(request.install));
-  if (request.command == "sample") return reply_of(sample(request));
-  return reply_of(
-      Status(Error{ErrorCode::invalid_argument,
-                   fmt::format("this daemon has no command '{}'; if Starling was updated, start the daemon again",
-                               request.command)}));
+  using namespace wire;
+  return std::visit(
+      Overloaded{
+          [&](const GetStatus& asked) { return status_after(asked.after_revision); },
+          [&](const JoinProject& asked) {
+            return reply_of(join(asked.link, {asked.name, asked.email, asked.password}));
+          },
+          [&](const LeaveProject& asked) { return reply_of(leave(asked.project)); },
+          [&](const ListProjects&) { return arrange(nullptr); },
+          [&](const ShareProject& asked) { return arrange([&] { return share(asked); }); },
+          [&](const TrainProject& asked) { return arrange([&] { return give_turn(asked.project); }); },
+          [&](const AllowProject& asked) { return arrange([&] { return allow(asked.project); }); },
+          [&](const OneOf<Pause, Resume, GetPreferences, SetPreferences> auto&) { return steer(request); },
+          [&](const OneOf<GetHistory, GetPeers> auto&) { return recall(request); },
+          [&](const OneOf<PreviewProject, GetLeaderboard, ArrangeTeam> auto&) { return look_up(request); },
+          [&](const GetLog& asked) { return reply_of(log_tail(asked.lines)); },
+          [&](const ArrangeRemote& asked) { return arrange_remote(asked); },
+          [&](const LookForUpdate& asked) { return reply_of(updates_->ask(asked.install)); },
+          [&](const SampleText& asked) { return reply_of(sample(asked)); },
+          [&](const StopDaemon&) { return reply_of(stop()); },
+          [](const Authenticate&) {
+            return reply_of(
+                Status(Error{ErrorCode::invalid_argument, "a token is the first line from another computer"}));
+          },
+      },
+      request);
 }
 
-Result<std::string> App::sample(const wire::ControlRequest& request) {
+wire::ControlReply App::status_after(std::optional<std::int64_t> revision) {
+  wire::ControlReply reply;
+  reply.status = board_.wait(std::max<std::int64_t>(0, revision.value_or(0)),
+                             revision ? from_ms(wire::kLongPollMs) : kFirstLookMax);
+  return reply;
+}
+
+Status App::stop() {
+  if (!options_.stop) return Error{ErrorCode::unsupported, "this daemon cannot be ended from here"};
+  log_info("asked to end, over the control socket");
+  options_.stop();
+  return {};
+}
+
+Result<std::string> App::sample(const wire::SampleText& request) {
   // Shared: the trainer thread may answer after this caller has given up.
   auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> future = answer->get_future();
@@ -193,26 +204,26 @@ Result<std::string> App::log_tail(int lines) const {
 void App::publish() {
   wire::DaemonStatus status;
   status.version = kVersion;
-  status.peer = host_.key.peer_id();
-  status.projects = static_cast<int>(memberships_.all().size());
+  status.membership.peer = host_.key.peer_id();
+  status.membership.projects = static_cast<int>(memberships_.all().size());
   const storage::Membership* membership = current();
   has_project_ = membership != nullptr;
   if (membership != nullptr) {
-    status.project = membership->project.name;
-    status.display_name = membership->project.display_name;
+    status.membership.project = membership->project.name;
+    status.membership.display_name = membership->project.display_name;
   }
   if (!closing_run_.empty()) {
-    status.phase = "idle";
+    status.phase = wire::DaemonPhase::idle;
     status.reason = closing_run_;
     status.ends_when = "what it left is put away";
   } else if (membership == nullptr) {
-    status.phase = "idle";
+    status.phase = wire::DaemonPhase::idle;
     status.reason = "no project was joined";
     status.ends_when = "you join one: starling join LINK --name NAME";
   } else if (run_) {
     run_->describe(status);
   } else {
-    status.phase = prepare_due_ ? "paused" : "preparing";
+    status.phase = prepare_due_ ? wire::DaemonPhase::paused : wire::DaemonPhase::preparing;
     status.reason = preparing_;
     status.ends_when = version_required_.empty() ? "the model and its data are here" : "Starling is updated";
     if (refusal_) {

@@ -71,12 +71,15 @@ class App {
   Result<std::string> join(const std::string& link, const Applicant& applicant);
   wire::ControlReply steer(const wire::ControlRequest& request);  // pause, resume, preferences
   Status leave(const std::string& project);
-  wire::ControlReply arrange(const wire::ControlRequest& request);  // projects, share, train
-  Result<std::string> sample(const wire::ControlRequest& request);
+  // Does `work` on the control thread, if there is any, and lists the projects.
+  wire::ControlReply arrange(const std::function<Result<std::string>()>& work);
+  wire::ControlReply status_after(std::optional<std::int64_t> revision);
+  Status stop();
+  Result<std::string> sample(const wire::SampleText& request);
   Result<std::string> log_tail(int lines) const;
   wire::ControlReply recall(const wire::ControlRequest& request);  // history, peers
-  wire::ControlReply arrange_remote(const wire::ControlRequest& request);
-  wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard: asks a coordinator
+  wire::ControlReply arrange_remote(const wire::ArrangeRemote& request);
+  wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard, team: asks a coordinator
 
   // Control thread.
   storage::Membership* current();  // null: nothing is joined, or one project makes room for the next
@@ -92,7 +95,9 @@ class App {
   // Returns the index of the request's project, or of the only one; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
   [[nodiscard]] Status check_nothing_closes() const;
-  [[nodiscard]] Result<std::string> arrange_now(const wire::ControlRequest& request);
+  [[nodiscard]] Result<std::string> share(const wire::ShareProject& request);
+  [[nodiscard]] Result<std::string> give_turn(const std::string& project);
+  [[nodiscard]] Result<std::string> allow(const std::string& project);
   void leave_now(std::size_t index, std::function<void(Status)> left);
   void count_turn();        // every second
   void end_turn_if_over();  // between two rounds

@@ -109,13 +109,13 @@ void App::leave_now(std::size_t index, std::function<void(Status)> left) {
   });
 }
 
-wire::ControlReply App::arrange(const wire::ControlRequest& request) {
+wire::ControlReply App::arrange(const std::function<Result<std::string>()>& work) {
   wire::ControlReply reply;
   reply.error = is_ending();
   control_.run_and_wait([&] {
     reply.error.reset();
-    if (request.command != "projects") {
-      if (auto arranged = arrange_now(request); arranged.ok()) {
+    if (work) {
+      if (auto arranged = work(); arranged.ok()) {
         reply.text = std::move(*arranged);
       } else {
         reply.error = arranged.error();
@@ -126,27 +126,30 @@ wire::ControlReply App::arrange(const wire::ControlRequest& request) {
   return reply;
 }
 
-Result<std::string> App::arrange_now(const wire::ControlRequest& request) {
-  STARLING_ASSIGN(const std::size_t index, meant(request.project));
-  storage::Membership& membership = memberships_.all()[index];
-  if (request.command == "train") {
-    if (next_turn_) {
-      next_turn_ = index;
-    } else {
-      STARLING_TRY(check_nothing_closes());
-      change_over(index);
-    }
-    return next_turn_ ? fmt::format("Changing over to '{}'.", membership.project.name) : std::string();
-  }
-  if (request.command == "allow") {
+Result<std::string> App::give_turn(const std::string& project) {
+  STARLING_ASSIGN(const std::size_t index, meant(project));
+  if (next_turn_) {
+    next_turn_ = index;
+  } else {
     STARLING_TRY(check_nothing_closes());
-    STARLING_TRY(allow_program(membership));
-    return std::string();
+    change_over(index);
   }
+  return next_turn_ ? fmt::format("Changing over to '{}'.", memberships_.all()[index].project.name) : std::string();
+}
+
+Result<std::string> App::allow(const std::string& project) {
+  STARLING_ASSIGN(const std::size_t index, meant(project));
+  STARLING_TRY(check_nothing_closes());
+  STARLING_TRY(allow_program(memberships_.all()[index]));
+  return std::string();
+}
+
+Result<std::string> App::share(const wire::ShareProject& request) {
+  STARLING_ASSIGN(const std::size_t index, meant(request.project));
   if (!request.share || *request.share > storage::kShareMax) {
     return Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
   }
-  membership.share = *request.share;
+  memberships_.all()[index].share = *request.share;
   STARLING_TRY(memberships_.save());
   return std::string();
 }

@@ -14,11 +14,6 @@ constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr Duration kLookEveryWithoutProject = std::chrono::seconds(3);  // nothing has to obey
 constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a crash may lose this much of the plots
 
-bool has_round_under_way(const wire::DaemonStatus& status) {
-  return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
-         status.phase == "evaluating";
-}
-
 // Returns the lower of two limits; 0: there is none.
 double lower_limit(const std::optional<double>& max_mbit_s, double bytes_per_s) {
   const double wished = max_mbit_s.value_or(0) * kBytesPerMbit;
@@ -109,11 +104,11 @@ void App::start_waiting_version() {
 
 // A round that failed is over as well.
 void App::notice_round_ends(const wire::DaemonStatus& status) {
-  const std::int64_t ended = status.rounds_done + status.rounds_failed;
-  const bool over = ended > rounds_ended_ || !has_round_under_way(status);
+  const std::int64_t ended = status.training.rounds_done + status.training.rounds_failed;
+  const bool over = ended > rounds_ended_ || !wire::has_round_under_way(status.phase);
   rounds_ended_ = std::max(rounds_ended_, ended);
   if (over) start_waiting_version();
-  turn_.trains = has_round_under_way(status);
+  turn_.trains = wire::has_round_under_way(status.phase);
   if (over && turn_.trains) control_.post([this] { end_turn_if_over(); });
   if (!over || !governor_.verdict().pause_after_round) return;
   governor_.on_round_finished();
@@ -122,28 +117,31 @@ void App::notice_round_ends(const wire::DaemonStatus& status) {
 
 wire::ControlReply App::steer(const wire::ControlRequest& request) {
   wire::ControlReply reply;
-  const bool ran = control_.run_and_wait([&] {
-    if (request.command == "preferences") {
-      reply.preferences = governor_.preferences();
-      return;
+  const auto tell = [&reply](Result<std::string> said) {
+    if (said.ok()) {
+      reply.text = std::move(*said);
+    } else {
+      reply.error = said.error();
     }
-    if (request.command == "set_preferences") {
-      if (auto changed = governor_.change_preferences(request); changed.ok()) {
+  };
+  const bool ran = control_.run_and_wait([&] {
+    if (const auto* const change = std::get_if<wire::SetPreferences>(&request)) {
+      if (auto changed = governor_.change_preferences(*change); changed.ok()) {
         reply.preferences = *changed;
-        const bool line = std::any_of(request.changes.begin(), request.changes.end(), [](const auto& change) {
-          return change.name == "upload_max_mbit_s" || change.name == "download_max_mbit_s";
+        const bool line = std::any_of(change->changes.begin(), change->changes.end(), [](const auto& each) {
+          return each.name == "upload_max_mbit_s" || each.name == "download_max_mbit_s";
         });
         if (line && run_) reply.text = run_->limit_warning(permission());
       } else {
         reply.error = changed.error();
       }
+    } else if (const auto* const pause = std::get_if<wire::Pause>(&request)) {
+      tell(governor_.pause(*pause));
+    } else if (const auto* const resume = std::get_if<wire::Resume>(&request)) {
+      tell(governor_.resume(*resume));
     } else {
-      auto said = request.command == "pause" ? governor_.pause(request) : governor_.resume(request);
-      if (said.ok()) {
-        reply.text = *said;
-      } else {
-        reply.error = said.error();
-      }
+      reply.preferences = governor_.preferences();
+      return;
     }
     obey();
   });

@@ -19,8 +19,9 @@ void put(Result<T> found, std::optional<T>& into, wire::ControlReply& reply) {
 
 wire::ControlReply App::recall(const wire::ControlRequest& request) {
   wire::ControlReply reply;
-  const auto span = wire::history_span(request.span);
-  if (request.command == "history" && !span) {
+  const auto* const history = std::get_if<wire::GetHistory>(&request);
+  const auto span = history != nullptr ? wire::history_span(history->span) : std::nullopt;
+  if (history != nullptr && !span) {
     reply.error = Error{ErrorCode::invalid_argument, "a history's span is rounds, day, month or all"};
     return reply;
   }
@@ -36,15 +37,15 @@ wire::ControlReply App::recall(const wire::ControlRequest& request) {
   return reply;
 }
 
-wire::ControlReply App::arrange_remote(const wire::ControlRequest& request) {
+wire::ControlReply App::arrange_remote(const wire::ArrangeRemote& request) {
   wire::ControlReply reply;
   const MutexLock lock(remote_mutex_);
-  if (request.remote == "enable") {
+  if (request.action == "enable") {
     put(remote_->enable(request.listen, request.port), reply.remote, reply);
-  } else if (request.remote == "disable") {
+  } else if (request.action == "disable") {
     if (const Status shut = remote_->disable(); !shut.ok()) reply.error = shut.error();
     reply.remote = remote_->view();
-  } else if (request.remote == "show") {
+  } else if (request.action == "show") {
     reply.remote = remote_->view();
   } else {
     reply.error = Error{ErrorCode::invalid_argument, "calls from other computers can be enabled, disabled and shown"};
@@ -63,14 +64,14 @@ wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   });
   if (!ran) reply.error = Error{ErrorCode::unavailable, "the daemon is ending"};
   if (reply.error.has_value()) return reply;
-  if (request.command == "preview") {
-    put(look_ups_.preview(request.link), reply.preview, reply);
-  } else if (project.has_value() && request.command == "team") {
-    put(look_ups_.team(*project, host_.key, request), reply.team, reply);
-  } else if (project.has_value()) {
-    put(look_ups_.leaderboard(*project, request), reply.leaderboard, reply);
-  } else {
+  if (const auto* const preview = std::get_if<wire::PreviewProject>(&request)) {
+    put(look_ups_.preview(preview->link), reply.preview, reply);
+  } else if (!project.has_value()) {
     reply.error = Error{ErrorCode::failed_precondition, "no project was joined yet: starling join LINK --name NAME"};
+  } else if (const auto* const team = std::get_if<wire::ArrangeTeam>(&request)) {
+    put(look_ups_.team(*project, host_.key, *team), reply.team, reply);
+  } else if (const auto* const board = std::get_if<wire::GetLeaderboard>(&request)) {
+    put(look_ups_.leaderboard(*project, *board), reply.leaderboard, reply);
   }
   return reply;
 }

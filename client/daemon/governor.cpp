@@ -148,7 +148,7 @@ Status Governor::keep_wish(const wire::PauseWish& wish) {
   return saved.error().prefixed("it counts now, but would not survive a restart");
 }
 
-Result<std::string> Governor::pause(const wire::ControlRequest& request) {
+Result<std::string> Governor::pause(const wire::Pause& request) {
   wire::PauseWish wish = wish_;
   WallTime until;
   const WallTime now = clock_.wall_now();
@@ -170,7 +170,7 @@ Result<std::string> Governor::pause(const wire::ControlRequest& request) {
   return fmt::format("{} {}.", request.after_round ? "Pausing after this round," : "Paused", how_long);
 }
 
-Result<std::string> Governor::resume(const wire::ControlRequest& request) {
+Result<std::string> Governor::resume(const wire::Resume& request) {
   wire::PauseWish wish = request.gpu ? wish_ : wire::PauseWish();
   wish.gpu = false;
   wish.gpu_until = {};
@@ -183,7 +183,7 @@ Result<std::string> Governor::resume(const wire::ControlRequest& request) {
   return fmt::format("Resumed, but still not training: {}.", describe_obstacle(verdict_));
 }
 
-Result<wire::Preferences> Governor::change_preferences(const wire::ControlRequest& request) {
+Result<wire::Preferences> Governor::change_preferences(const wire::SetPreferences& request) {
   wire::Preferences changed = preferences_;
   if (!request.preset.empty()) STARLING_TRY(wire::apply_preset(changed, request.preset));
   for (const wire::PreferenceChange& change : request.changes) {
@@ -199,7 +199,7 @@ void Governor::describe(wire::DaemonStatus& status) const {
   status.paused = verdict_.reason == Reason::paused || verdict_.reason == Reason::snoozed;
   wire::RulesStatus& rules = status.rules;
   rules.code = policy::to_string(verdict_.reason);
-  if (status.phase == "paused") {
+  if (status.phase == wire::DaemonPhase::paused) {
     status.reason = verdict_.text;
     status.ends_when = verdict_.ends_when;
     rules.action = verdict_.action.label;

@@ -11,18 +11,7 @@ struct Rules {
   Q_DECLARE_TR_FUNCTIONS(Rules)
 };
 
-wire::ControlRequest setting(const char* name, const char* value) {
-  wire::ControlRequest request;
-  request.command = "set_preferences";
-  request.changes = {{name, value}};
-  return request;
-}
-
-wire::ControlRequest command(const char* name) {
-  wire::ControlRequest request;
-  request.command = name;
-  return request;
-}
+wire::ControlRequest setting(const char* name, const char* value) { return wire::SetPreferences{{}, {{name, value}}}; }
 
 QString goesOnAt(const wire::DaemonStatus& status, WallTime now, const QString& otherwise) {
   if (status.rules.ends_at.unix_ms == 0) return otherwise;
@@ -59,7 +48,7 @@ std::optional<Situation> byWish(const wire::DaemonStatus& status, WallTime now) 
                      goesOnAt(status, now, Rules::tr("Goes on when you resume.")),
                      Remedy::request,
                      Rules::tr("Resume"),
-                     command("resume")};
+                     wire::Resume{}};
   }
   if (code == "compute_off") {
     Situation off =

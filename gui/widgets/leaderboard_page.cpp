@@ -93,8 +93,7 @@ void LeaderboardPage::turn(int pages) {
 }
 
 void LeaderboardPage::fetch() {
-  wire::ControlRequest request;
-  request.command = "leaderboard";
+  wire::GetLeaderboard request;
   request.sort = sort_->currentData().toString().toStdString();
   request.search = search_->text().toStdString();
   request.page = page_;
@@ -111,9 +110,9 @@ void LeaderboardPage::show(const link::Reply& reply) {
   for (const wire::StandingView& row : board.rows) {
     const QString name = models::text(row.name);
     rows.append({static_cast<qlonglong>(row.rank),
-                 row.name == daemon_.status().display_name ? tr("%1 (you)").arg(name) : name, row.recent_average,
-                 row.credit, static_cast<qlonglong>(row.samples), static_cast<qlonglong>(row.day_samples),
-                 static_cast<qlonglong>(row.week_samples)});
+                 row.name == daemon_.status().membership.display_name ? tr("%1 (you)").arg(name) : name,
+                 row.recent_average, row.credit, static_cast<qlonglong>(row.samples),
+                 static_cast<qlonglong>(row.day_samples), static_cast<qlonglong>(row.week_samples)});
   }
   rows_->setRows(std::move(rows));
   own_->setText(board.pinned

@@ -11,8 +11,6 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
 
 namespace starling::wire {
 
@@ -116,18 +114,5 @@ struct ProjectView {
   bool current = false;  // the one that is trained, or would be
 };
 constexpr std::size_t kProjectsShownMax = 64;
-
-void write_history(JsonWriter& out, std::string_view name, const std::vector<HistoryPoint>& points);
-void read_history(JsonReader& in, std::string_view name, std::vector<HistoryPoint>& points);
-void write_projects(JsonWriter& out, const std::vector<ProjectView>& projects);
-void read_projects(JsonReader& in, std::vector<ProjectView>& projects);
-void write_peers(JsonWriter& out, const PeersView& peers);
-void read_peers(JsonReader& in, PeersView& peers);
-void write_remote(JsonWriter& out, const RemoteView& remote);
-void read_remote(JsonReader& in, RemoteView& remote);
-void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard);
-void read_leaderboard(JsonReader& in, LeaderboardView& leaderboard);
-void write_preview(JsonWriter& out, const ProjectPreview& preview);
-void read_preview(JsonReader& in, ProjectPreview& preview);
 
 }  // namespace starling::wire

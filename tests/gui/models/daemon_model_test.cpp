@@ -42,8 +42,7 @@ TEST_CASE("when the daemon is killed the sentence says so, and the button starts
 TEST_CASE("whoever has gone gets no answer") {
   testing::Desk desk;
   DaemonModel& model = desk.model();
-  wire::ControlRequest request;
-  request.command = "preferences";
+  const wire::ControlRequest request = wire::GetPreferences{};
   bool gone_answered = false;
   bool answered = false;
   auto gone = std::make_unique<QObject>();

@@ -108,8 +108,7 @@ TEST_CASE("closing the window ends neither the daemon nor the program") {
   opened.window.close();
   CHECK(closed);
   CHECK_FALSE(opened.window.isVisible());
-  wire::ControlRequest request;
-  request.command = "preferences";
+  const wire::ControlRequest request = wire::GetPreferences{};
   bool answered = false;
   opened.desk.model().ask(request, &opened.desk.model(), [&](const link::Reply& reply) { answered = reply.ok(); });
   CHECK(wait_for([&] { return answered; }));

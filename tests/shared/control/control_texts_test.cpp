@@ -4,10 +4,16 @@
 
 #include <string>
 
-#include "shared/control/control.h"
-#include "shared/control/pause_wish.h"
+#include "shared/control/control_fields.h"
+#include "shared/protocol/message_fields.h"
+#include "tests/support/field_filler.h"
 
 namespace starling::wire {
+
+// The fields of preferences have tests of their own.
+template <>
+void each_field(testing::FieldFiller& /*visit*/, Preferences& /*preferences*/) {}
+
 namespace {
 
 template <typename Id>
@@ -41,51 +47,51 @@ DaemonStatus full_status() {
   DaemonStatus s;
   s.revision = 7;
   s.version = "0.9";
-  s.phase = "training";
+  s.phase = DaemonPhase::training;
   s.reason = "why";
   s.ends_when = "when";
   s.problems = {"a", "b", "c", "d", "e", "f", "g", "h", "left out"};
   s.paused = true;
   s.rules = full_rules();
-  s.project = "Z\xc3\xbcrich \"birds\"\n";
-  s.display_name = "Ada";
-  s.projects = 2;
-  s.run_id = "run";
-  s.run_title = "A run";
-  s.run_state = "running";
-  s.peer = id<PeerId>(3);
-  s.listen_port = 4000;
+  s.membership.project = "Z\xc3\xbcrich \"birds\"\n";
+  s.membership.display_name = "Ada";
+  s.membership.projects = 2;
+  s.membership.run_id = "run";
+  s.membership.run_title = "A run";
+  s.membership.run_state = "running";
+  s.membership.peer = id<PeerId>(3);
+  s.membership.listen_port = 4000;
   s.reach = {"blocked", "192.0.2.7", id<PeerId>(5), "busy", 4001, "UPnP", "no router", 1, 2, 3, 7'000'000};
   s.update = {"available", "1.2 is out", "1.2", "Faster.", "https://example.org/", "1.1", true, {17}};
-  s.coordinator_away = true;
-  s.round = 12;
-  s.state_round = 11;
-  s.state_digest = id<Digest>(4);
-  s.synced = true;
-  s.samples_this_round = 8;
-  s.samples_accumulated = 40;
-  s.target_batch_size = 96;
-  s.samples_total = 1000;
-  s.samples_credited = 900;
-  s.credit = 0.125;
-  s.samples_per_s = 2.5;
-  s.swarm_samples_per_s = 25;
-  s.swarm_size = 10;
-  s.plan = "all lines";
-  s.loss = 1.5;
-  s.validation_bits_per_byte = 2.25;
-  s.validation_accuracy = 0.5;
-  s.validation_round = 10;
-  s.rounds_done = 9;
-  s.rounds_failed = 1;
-  s.mixings = 6;
-  s.mixings_missed = 2;
-  s.spread = 0.01;
-  s.reports_waiting = 3;
-  s.upload_bytes_per_s = 1e6;
-  s.download_bytes_per_s = 2e6;
-  s.bytes_sent = 1'000'000'000'000;
-  s.bytes_received = 12;
+  s.membership.coordinator_away = true;
+  s.training.round = 12;
+  s.training.state_round = 11;
+  s.training.state_digest = id<Digest>(4);
+  s.training.synced = true;
+  s.training.samples_this_round = 8;
+  s.swarm.samples_accumulated = 40;
+  s.swarm.target_batch_size = 96;
+  s.training.samples_total = 1000;
+  s.training.samples_credited = 900;
+  s.training.credit = 0.125;
+  s.training.samples_per_s = 2.5;
+  s.swarm.samples_per_s = 25;
+  s.swarm.size = 10;
+  s.swarm.plan = "all lines";
+  s.training.loss = 1.5;
+  s.training.validation_bits_per_byte = 2.25;
+  s.training.validation_accuracy = 0.5;
+  s.training.validation_round = 10;
+  s.training.rounds_done = 9;
+  s.training.rounds_failed = 1;
+  s.local_steps.mixings = 6;
+  s.local_steps.mixings_missed = 2;
+  s.local_steps.spread = 0.01;
+  s.training.reports_waiting = 3;
+  s.network.upload_bytes_per_s = 1e6;
+  s.network.download_bytes_per_s = 2e6;
+  s.network.bytes_sent = 1'000'000'000'000;
+  s.network.bytes_received = 12;
   return s;
 }
 
@@ -279,6 +285,24 @@ TEST_CASE("a reply that was read is written like it was") {
   }
   const std::string wish = encode(PauseWish{PauseKind::after_round, {5}, "film", true, {6}});
   CHECK(encode(*decode_pause_wish(wish)) == wish);
+}
+
+TEST_CASE("every field of every reply and request survives the trip") {
+  const std::string reply = encode_line(testing::filled<ControlReply>());
+  CHECK(again(reply) == reply);
+  const PauseWish wish = testing::filled<PauseWish>();
+  CHECK(decode_pause_wish(encode(wish)).value() == wish);
+  const auto each = [](auto command) {
+    testing::FieldFiller filler;
+    each_field(filler, command);
+    const std::string line = encode_line(ControlRequest(command));
+    const auto request = decode_control_request(line);
+    REQUIRE_MESSAGE(request.ok(), line);
+    CHECK(encode_line(*request) == line);
+  };
+  [&]<typename... Commands>(const std::variant<Commands...>*) {
+    (each(Commands()), ...);
+  }(static_cast<const ControlRequest*>(nullptr));
 }
 
 TEST_CASE("replies of older daemons are read") {

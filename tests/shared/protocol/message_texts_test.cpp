@@ -3,10 +3,8 @@
 
 #include <string>
 
-#include "shared/protocol/messages.h"
-#include "shared/protocol/release_feed.h"
-#include "shared/protocol/team.h"
-#include "shared/protocol/unusable_samples.h"
+#include "shared/protocol/message_fields.h"
+#include "tests/support/field_filler.h"
 
 namespace starling::wire {
 namespace {
@@ -278,6 +276,23 @@ TEST_CASE("a message that was read is written like it was") {
   kept(decode_checkpoint_reply, encode(CheckpointReply{4096}));
   kept(decode_unusable_samples, encode(UnusableSamples{"fortunes", 7, {3, 9}}));
   kept(decode_feed, encode_feed(full_feed()));
+}
+
+TEST_CASE("every field of every message survives the trip") {
+  using testing::filled;
+  const auto kept = [](auto decode, const std::string& text) { CHECK(again(decode, text) == text); };
+  kept(decode_error_reply, encode(filled<ErrorReply>()));
+  kept(decode_join_request, encode(filled<JoinRequest>()));
+  kept(decode_join_reply, encode(filled<JoinReply>()));
+  kept(decode_renew_request, encode(filled<RenewRequest>()));
+  kept(decode_renew_reply, encode(filled<RenewReply>()));
+  kept(decode_team_request, encode(filled<TeamRequest>()));
+  kept(decode_team_reply, encode(filled<TeamReply>()));
+  kept(decode_round_report, encode(filled<RoundReport>()));
+  kept(decode_heartbeat, encode(filled<Heartbeat>()));
+  kept(decode_heartbeat_reply, encode(filled<HeartbeatReply>()));
+  kept(decode_checkpoint_reply, encode(filled<CheckpointReply>()));
+  kept(decode_unusable_samples, encode(filled<UnusableSamples>()));
 }
 
 TEST_CASE("a heartbeat leaves out the reports that make it too long, newest first") {
