@@ -172,20 +172,20 @@ bool RunCoordinator::Impl::may_still_report(TimePoint now, const SeatedGroup& gr
   const auto found = members_.all().find(peer);
   const Member* member = found == members_.all().end() ? nullptr : &found->second;
   const bool here = member != nullptr && !missed_its_call(*member, now);
-  const bool averages = member != nullptr && member->phase == wire::MemberPhase::averaging;
+  const bool averages = member != nullptr && member->averages();
   if (plan_ && plan_->id == group.id) {
     if (member == nullptr) return false;
     const bool may_call = here || now < member->next_call() + options_.quorum_patience;  // a call may be lost
-    if (!member->attended) return may_call && member->ready && now <= plan_->begin_by + kBeginSlack;
-    const bool takes_it = member->deferred() && now < member->result_due;
-    return averages && member->state_round == round_ && (may_call || takes_it);
+    if (!member->seat.attended) return may_call && member->ready() && now <= plan_->begin_by + kBeginSlack;
+    const bool takes_it = member->deferred() && now < member->seat.result_due;
+    return averages && member->reported.state_round == round_ && (may_call || takes_it);
   }
   // The group formed without this coordinator: a member's last word may be older than the result.
   const TimePoint first = reports_.first_of(round_, group.id);
   const TimePoint patience_ends =
       std::max(first == kNever ? now : first + options_.absence_patience, started_ + options_.settle);
   if (!here || (first != kNever && member->seen <= first)) return now < patience_ends;
-  return averages && member->state_round == round_;
+  return averages && member->reported.state_round == round_;
 }
 
 // Adds the contributions that the quorum of each column reports. False while a column that brought something may still
@@ -311,9 +311,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   round_began_ = now;
   held_ = false;
   judge_members(ops);
-  members_.judge(now, canonical_, averaged);
-  assuming_ = true;
-  assumed_until_ = now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax);
+  members_.judge(now, canonical_, averaged, now + std::clamp(rhythm_.round, kAssumedMin, kAssumedMax));
   without_holder_since_ = kNever;
   reports_.forget_below(round_);
   // Earlier reports about this round count if they are of a group that may decide it.
@@ -337,8 +335,8 @@ void RunCoordinator::Impl::complete_if_done(Ops& ops) {
 
 void RunCoordinator::Impl::find_lost_state(TimePoint now, Ops& ops) {
   const auto& members = members_.all();
-  const bool held = std::any_of(members.begin(), members.end(),
-                                [](const auto& entry) { return entry.second.ready || entry.second.assumed; });
+  const bool held =
+      std::any_of(members.begin(), members.end(), [](const auto& entry) { return entry.second.copy != Copy::other; });
   // While the store is stuck, members may hold more reports than they can send. And a round that is being decided may
   // name the state that they hold.
   const bool deciding = !pending_credit_.empty() || reports_.first_at(round_) != kNever;
@@ -364,8 +362,8 @@ std::optional<StateAdopted> RunCoordinator::Impl::state_to_adopt(TimePoint now) 
   if (auto vouched = vouched_state()) return vouched;
   StateAdopted best{0, -1, {}, Ground::decided};
   for (const auto& [peer, member] : members_.all()) {
-    const auto round = known_states_.round_of(member.state_digest);
-    if (round && *round > best.reported_round) best = {0, *round, member.state_digest, Ground::decided};
+    const auto round = known_states_.round_of(member.reported.state_digest);
+    if (round && *round > best.reported_round) best = {0, *round, member.reported.state_digest, Ground::decided};
   }
   if (const auto& kept = checkpoint_.newest(); kept && kept->round > best.reported_round) {
     // Members load it already; or one that holds more may still come back.
@@ -380,9 +378,9 @@ std::optional<StateAdopted> RunCoordinator::Impl::vouched_state() const {
   std::vector<std::pair<RoundIndex, Digest>> states;  // the states that members of the last group hold
   const auto ballot_of = [&](const PeerId& peer) -> Ballot {
     const auto member = members_.all().find(peer);
-    if (member == members_.all().end() || member->second.state_digest.is_zero()) return {};
-    if (member->second.state_round > round_ + kRoundsLeapMax) return {};
-    const std::pair state{member->second.state_round, member->second.state_digest};
+    if (member == members_.all().end() || member->second.reported.state_digest.is_zero()) return {};
+    if (member->second.reported.state_round > round_ + kRoundsLeapMax) return {};
+    const std::pair state{member->second.reported.state_round, member->second.reported.state_digest};
     const auto known = std::find(states.begin(), states.end(), state);
     const auto choice = static_cast<std::size_t>(known - states.begin());
     if (known == states.end()) states.push_back(state);

@@ -21,45 +21,55 @@ bool missed_its_call(const Member& member, TimePoint now) {
 }
 
 wire::Endpoint Member::endpoint() const {
-  if (dialable()) return {who.peer, who.address, listen_port};
-  return relay && posted_at == relay->relay ? *relay : wire::Endpoint{who.peer, "", 0};
+  if (dialable()) return {who.peer, who.address, reported.listen_port};
+  const bool posted = relay.endpoint && reported.posted_at == relay.endpoint->relay;
+  return posted ? *relay.endpoint : wire::Endpoint{who.peer, "", 0};
 }
 
 wire::MemberInfo Member::info() const {
-  return {endpoint(), lane, samples_per_s, batch_seconds, upload_bytes_per_s, download_bytes_per_s, standing.reliance};
+  return {endpoint(),
+          lane,
+          speeds.samples_per_s,
+          speeds.batch_seconds,
+          speeds.upload_bytes_per_s,
+          speeds.download_bytes_per_s,
+          standing.reliance};
 }
 
 Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
   const auto [entry, is_new] = members_.try_emplace(who.peer);
   Member& member = entry->second;
-  if (member.ready && member.phase == wire::MemberPhase::training) member.was_training = true;
+  if (member.ready() && member.reported.phase == wire::MemberPhase::training) member.was_training = true;
   stop_counting(member);  // judge() counts it again with the new figures
   member.who = who;
-  member.phase = heartbeat.phase;
-  if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
-  member.state_round = heartbeat.state_round;
-  member.state_digest = heartbeat.state_digest;
   // Bounded: otherwise one member's claim would drown the others' in the forecast's sum, even after it is gone.
-  member.samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
+  const SampleCount samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
+  member.reported = {heartbeat.phase, heartbeat.state_round, heartbeat.state_digest,
+                     samples,         heartbeat.listen_port, heartbeat.posted_at};
+  if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
+  Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
     const double rate = std::min(heartbeat.samples_per_s, kMemberSamplesPerSecondMax);
-    const double weight = is_new || member.samples_per_s <= 0 ? 1.0 : kRateSmoothing;
-    member.samples_per_s += weight * (rate - member.samples_per_s);
+    const double weight = is_new || speeds.samples_per_s <= 0 ? 1.0 : kRateSmoothing;
+    speeds.samples_per_s += weight * (rate - speeds.samples_per_s);
   }
-  member.batch_seconds = heartbeat.batch_seconds;
-  member.batch_jitter = heartbeat.batch_jitter;
-  member.listen_port = heartbeat.listen_port;
-  member.posted_at = heartbeat.posted_at;
-  member.relay_bytes_per_s = heartbeat.relay_bytes_per_s;
-  member.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
-  member.download_bytes_per_s = heartbeat.download_bytes_per_s;
-  member.round_trip_s = heartbeat.round_trip_s;
+  speeds.batch_seconds = heartbeat.batch_seconds;
+  speeds.batch_jitter = heartbeat.batch_jitter;
+  speeds.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
+  speeds.download_bytes_per_s = heartbeat.download_bytes_per_s;
+  speeds.relay_bytes_per_s = heartbeat.relay_bytes_per_s;
+  speeds.round_trip_s = heartbeat.round_trip_s;
   member.seen = now;
   member.told = {};
   return member;
 }
 
 Member* MemberTable::find(const PeerId& peer) {
+  const auto entry = members_.find(peer);
+  return entry == members_.end() ? nullptr : &entry->second;
+}
+
+const Member* MemberTable::find(const PeerId& peer) const {
   const auto entry = members_.find(peer);
   return entry == members_.end() ? nullptr : &entry->second;
 }
@@ -98,28 +108,32 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
 double MemberTable::vanishings_per_s() const { return (vanished_ + 1) / (member_s_ + kUsualStayS); }
 double MemberTable::departures_per_s() const { return (departed_ + 1) / (member_s_ + kUsualStayS); }
 
-void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged) {
+void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged,
+                        TimePoint assumed_until) {
   for (auto& [peer, member] : members_) judge(now, member, canonical);
   for (const PeerId& peer : averaged) {
     Member* member = find(peer);
-    if (member == nullptr || member->ready) continue;
+    if (member == nullptr || member->ready()) continue;
     // It stepped with the others and is on the new round by now; its own word follows with its next call.
-    member->assumed = true;
-    count_as(*member, {now, 0, member->samples_per_s});
+    member->copy = Copy::assumed;
+    count_as(*member, {now, 0, member->speeds.samples_per_s});
   }
+  assumed_until_ = assumed_until;
 }
 
 void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) {
   stop_counting(member);
-  member.assumed = false;
-  member.ready = !canonical.is_zero() && member.state_digest == canonical;
-  if (!member.ready || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
-  count_as(member, {member.seen, member.samples, member.samples_per_s});
+  const bool holds_it = !canonical.is_zero() && member.reported.state_digest == canonical;
+  member.copy = holds_it ? Copy::canonical : Copy::other;
+  if (!holds_it || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
+  count_as(member, {member.seen, member.reported.samples, member.speeds.samples_per_s});
 }
 
 void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {
+  if (!assumed_until_ || now <= *assumed_until_) return;
+  assumed_until_.reset();
   for (auto& [peer, member] : members_) {
-    if (member.assumed) judge(now, member, canonical);
+    if (member.copy == Copy::assumed) judge(now, member, canonical);
   }
 }
 
@@ -131,7 +145,7 @@ std::vector<wire::Endpoint> MemberTable::donors(const PeerId& asking, std::size_
     if (entry == members_.end()) entry = members_.begin();
     const Member& member = entry->second;
     const wire::Endpoint endpoint = member.endpoint();
-    if (member.ready && wire::dialable(endpoint) && endpoint.relay != asking && member.who.peer != asking) {
+    if (member.ready() && wire::dialable(endpoint) && endpoint.relay != asking && member.who.peer != asking) {
       donors.push_back(endpoint);
       if (donors.size() == 1) last_donor_ = entry->first;  // the next newcomer starts with the next donor
     }
@@ -142,15 +156,14 @@ std::vector<wire::Endpoint> MemberTable::donors(const PeerId& asking, std::size_
 
 void MemberTable::count_as(Member& member, const Growth& growth) {
   stop_counting(member);
-  member.counted = true;
-  member.growth = growth;
+  member.counted = growth;
   forecast_.add(growth);
 }
 
 void MemberTable::stop_counting(Member& member) {
   if (!member.counted) return;
-  member.counted = false;
-  forecast_.remove(member.growth);
+  forecast_.remove(*member.counted);
+  member.counted.reset();
 }
 
 }  // namespace starling::core

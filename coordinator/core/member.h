@@ -25,72 +25,116 @@ struct Reach {
   Duration retry{};     // wait after a failed test
 };
 
-struct Member {
-  MemberIdentity who;
-  int lane = 0;
+// The relay at which a member that nobody can dial should be posted.
+struct RelayPlace {
+  std::optional<wire::Endpoint> endpoint;  // in the form that others will see
+  TimePoint since{};                       // since when it should be there, or when it was last seen there
+  int failed = 0;                          // in a row: relays that it was sent to and did not get into
+};
 
+// The words of a member's last call.
+struct Reported {
   wire::MemberPhase phase = wire::MemberPhase::joining;
   RoundIndex state_round = 0;
   Digest state_digest;
-  SampleCount samples = 0;  // toward state_round, at `seen`
-  double samples_per_s = 0;
-  double batch_seconds = 0;  // 0: it has computed nothing since its trainer was started
-  double batch_jitter = 0;   // 0: not known
+  SampleCount samples = 0;  // toward state_round, when it called
   int listen_port = 0;
-  Reach reach;
-  PeerId posted_at;                     // the relay at which it says others can call it
-  std::optional<wire::Endpoint> relay;  // where it should be posted, in the form that others will see
-  TimePoint relay_since{};              // since when it should be there, or when it was last seen there
-  int relays_failed = 0;                // in a row: relays that it was sent to and did not get into
-  double relay_bytes_per_s = 0;         // rate that it offers to relay
+  PeerId posted_at;  // the relay at which it says others can call it
+};
+
+// A member's figures for its computer and its line; 0: not known.
+struct Speeds {
+  double samples_per_s = 0;  // smoothed over its calls
+  double batch_seconds = 0;  // 0: it has computed nothing since its trainer was started
+  double batch_jitter = 0;
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
-  double round_trip_s = 0;  // to other members; 0: not known
+  double relay_bytes_per_s = 0;  // rate that it offers to relay
+  double round_trip_s = 0;       // to other members
+};
 
-  TimePoint seen{};
-  Duration told{};  // when to call again, counted from `seen`
+// A member's reports about rounds that are not decided yet.
+struct Results {
+  enum class State : std::uint8_t {
+    none,    // nothing is undecided
+    open,    // it reported a result of the round in work
+    early,   // it reports results of later rounds only: the rounds before them are not decided
+    voided,  // it reported a result that does not count: it must return to the canonical state
+  };
+  State state = State::none;
+  TimePoint early_since = kNever;  // kNever unless early, or void after that
+  // It reported as many results as a call may carry: more wait, of rounds without a coordinator.
+  bool more = false;
+};
 
-  bool open_reports = false;  // reported a result of the round that is not decided yet
-  // since when it reports results of later rounds only: the rounds before them are not decided
-  TimePoint waits_since = kNever;
-  bool holds_void_result = false;  // reported a result that does not count: it must return to the canonical state
-  // reported as many results as a call may carry: more wait, of rounds without a coordinator
-  bool more_reports = false;
-  bool ready = false;         // holds the canonical state
-  bool was_training = false;  // since it last stopped; a round may still end while it stops
-  bool assumed = false;       // was averaged into the round that has just been decided, and has not called since
-  bool counted = false;       // is part of the forecast
-  Growth growth;              // its part of the forecast
+// A member's copy of the state that the swarm trains.
+enum class Copy : std::uint8_t {
+  other,      // none, or another state
+  assumed,    // it was averaged into the round that has just been decided, and has not called since
+  canonical,  // it holds the state of the round in work: it is ready
+};
 
-  TimePoint behind_since = kNever;  // first call, since it was last ready, that said it needs the state
-  int welcomes = 0;                 // number of rounds that were held open for it since behind_since
-  TimePoint welcome_again{};        // when the next round may be held open for it
-
-  RoundIndex met_in = -1;         // the last round that it averaged in
-  std::uint64_t planned_in = 0;   // serial of the plan it belongs to; 0: none
-  std::size_t planned_group = 0;  // which of that plan's groups
-  bool attended = false;          // was seen averaging in that plan
-  bool late = false;              // was not there when that plan was made: nobody waits for it
+// A member's place in the newest plan that it belongs to.
+struct PlannedSeat {
+  std::uint64_t plan = 0;  // serial of that plan; 0: none
+  std::size_t group = 0;   // which of that plan's groups
+  wire::MemberRole role = wire::MemberRole::full;
+  bool attended = false;  // was seen averaging in that plan
   // When a deferred member has the result of that plan's round, at the latest. The others are done long before, and go
   // on. kNever if it is not deferred.
   TimePoint result_due = kNever;
-  Standing standing;           // from the reports of the others
+};
+
+// The join grace that a member has had since it was last ready.
+struct Grace {
+  TimePoint behind_since = kNever;  // first call that said it needs the state
+  int rounds_held = 0;              // number of rounds that were held open for it
+  TimePoint again{};                // when the next round may be held open for it
+};
+
+struct Member {
+  MemberIdentity who;
+  int lane = 0;
+  Standing standing;  // from the reports of the others
+
+  Reported reported;
+  Speeds speeds;
+  TimePoint seen{};  // its last call
+  Duration told{};   // when to call again, counted from `seen`
+
+  Reach reach;
+  RelayPlace relay;
+
+  Results results;
+  Copy copy = Copy::other;
+  std::optional<Growth> counted;  // its part of the forecast, if it counts there
+  bool was_training = false;      // since it last stopped; a round may still end while it stops
+
+  Grace grace;
+  PlannedSeat seat;
+  RoundIndex met_in = -1;      // the last round that it averaged in
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 
+  // True if it holds the canonical state.
+  [[nodiscard]] bool ready() const { return copy == Copy::canonical; }
   [[nodiscard]] bool works() const {
-    return phase == wire::MemberPhase::training || phase == wire::MemberPhase::averaging;
+    return reported.phase == wire::MemberPhase::training || reported.phase == wire::MemberPhase::averaging;
   }
-  // True if its trainer has shown that it runs. One that still starts would keep a group waiting.
-  [[nodiscard]] bool has_computed() const { return batch_seconds > 0; }
+  [[nodiscard]] bool averages() const { return reported.phase == wire::MemberPhase::averaging; }
   // True while it measures: it has no place in a plan, but may come to the meeting late.
-  [[nodiscard]] bool evaluates() const { return phase == wire::MemberPhase::evaluating; }
-  // True while its rounds or minutes out last: it gets no place in plans and needs no state.
-  [[nodiscard]] bool sits_out(TimePoint now) const { return standing.sits_out || now < left_out_until; }
-  [[nodiscard]] bool deferred() const { return result_due != kNever; }
+  [[nodiscard]] bool evaluates() const { return reported.phase == wire::MemberPhase::evaluating; }
   // True if it is about to get the state, so that it could soon be planned.
   [[nodiscard]] bool catches_up() const {
-    return !ready && (phase == wire::MemberPhase::joining || phase == wire::MemberPhase::downloading);
+    return !ready() &&
+           (reported.phase == wire::MemberPhase::joining || reported.phase == wire::MemberPhase::downloading);
   }
+  // True if its trainer has shown that it runs. One that still starts would keep a group waiting.
+  [[nodiscard]] bool has_computed() const { return speeds.batch_seconds > 0; }
+  // True while its rounds or minutes out last: it gets no place in plans and needs no state.
+  [[nodiscard]] bool sits_out(TimePoint now) const { return standing.sits_out || now < left_out_until; }
+  // True if nobody waits for it in its plan: it was not there when that plan was made.
+  [[nodiscard]] bool late() const { return seat.role == wire::MemberRole::late; }
+  [[nodiscard]] bool deferred() const { return seat.role == wire::MemberRole::deferred; }
   [[nodiscard]] bool dialable() const { return reach.verdict == wire::Reachability::reachable; }
   [[nodiscard]] TimePoint next_call() const { return seen + told; }
   [[nodiscard]] wire::Endpoint endpoint() const;  // the address at which others can call it, if any
@@ -106,6 +150,7 @@ class MemberTable {
   // Returns the member after this heartbeat, found or made.
   Member& touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat);
   [[nodiscard]] Member* find(const PeerId& peer);
+  [[nodiscard]] const Member* find(const PeerId& peer) const;
   void remove(const PeerId& peer);
   // Drops members that were silent for three times the interval they were given, and for at least `floor`. Those that
   // merely missed their call stop counting.
@@ -115,12 +160,17 @@ class MemberTable {
   // Returns how often a working member stops for any reason: it vanishes, leaves, pauses, starts again, or has to load
   // the state.
   [[nodiscard]] double departures_per_s() const;
-  // Judges all members by the canonical state. `averaged` holds the peers that took part in making it.
-  void judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged);
+  // Judges all members by a new canonical state. `averaged` holds the peers that took part in making it: they are
+  // assumed to hold it until they call, or until `assumed_until`.
+  void judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged, TimePoint assumed_until);
   // Judges one member after its heartbeat, and brings the forecast up to date.
   void judge(TimePoint now, Member& member, const Digest& canonical);
-  // Ends the assumption that members are ready, where it has not been confirmed.
+  // Ends the assumption that members hold the state where it has not been confirmed in time. Call it now and then.
   void end_assumptions(TimePoint now, const Digest& canonical);
+  // True if the member is assumed to hold the state, and there is still time for its own word.
+  [[nodiscard]] bool is_due(const Member& member, TimePoint now) const {
+    return member.copy == Copy::assumed && assumed_until_ && now <= *assumed_until_;
+  }
   // Returns up to `count` ready members that can be called, starting after the last one handed out.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
 
@@ -134,6 +184,7 @@ class MemberTable {
 
   std::map<PeerId, Member> members_;
   Forecast forecast_;
+  std::optional<TimePoint> assumed_until_;  // while members are assumed to hold the state
   PeerId last_donor_;
   double vanished_ = 0;  // the rates fade over hours
   double departed_ = 0;

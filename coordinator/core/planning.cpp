@@ -74,7 +74,7 @@ void RunCoordinator::Impl::plan_round(TimePoint now, Ops& ops) {
 bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
   return std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
     const Member& member = entry.second;
-    return member.phase == wire::MemberPhase::averaging && member.state_round == round_ && !member.deferred() &&
+    return member.averages() && member.reported.state_round == round_ && !member.deferred() &&
            !missed_its_call(member, now) && !reports_.has_spoken(entry.first, round_);
   });
 }
@@ -86,7 +86,7 @@ bool RunCoordinator::Impl::somebody_averages(TimePoint now) const {
 bool RunCoordinator::Impl::has_quorum(TimePoint now) {
   const auto& all = members_.all();
   const auto at_hand = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& entry) {
-    return entry.second.phase != wire::MemberPhase::averaging && !missed_its_call(entry.second, now);
+    return !entry.second.averages() && !missed_its_call(entry.second, now);
   }));
   if (2 * at_hand > last_group_) {
     short_since_ = kNever;
@@ -98,19 +98,20 @@ bool RunCoordinator::Impl::has_quorum(TimePoint now) {
 
 // Returns the time that the state takes by the member's own line; zero: not known.
 Duration RunCoordinator::Impl::download_time(const Member& member) const {
-  if (member.download_bytes_per_s <= 0) return {};
-  const double seconds = static_cast<double>(wire::state_size(manifest_) * sizeof(float)) / member.download_bytes_per_s;
+  if (member.speeds.download_bytes_per_s <= 0) return {};
+  const double seconds =
+      static_cast<double>(wire::state_size(manifest_) * sizeof(float)) / member.speeds.download_bytes_per_s;
   return from_seconds(std::min(seconds, 2 * to_seconds(options_.welcome_longest)));
 }
 
 // Returns how long this round waits for a member that is about to get the state and could be planned then; zero: not at
 // all.
 Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
-  const bool in_turn = round_began_ >= std::max(member.welcome_again, member.left_out_until);
+  const bool in_turn = round_began_ >= std::max(member.grace.again, member.left_out_until);
   if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
   const Duration download = download_time(member);
   const Duration usual = usual_welcome(rhythm_, options_);
-  const Duration wanted = welcome_time(rhythm_, member.welcomes, download, options_);
+  const Duration wanted = welcome_time(rhythm_, member.grace.rounds_held, download, options_);
   const bool may_be_long = wanted <= options_.welcome_longest && round_began_ >= long_welcome_again_;
   if (wanted <= usual || may_be_long) return wanted;
   // Less would not help, except where its line alone would do.
@@ -123,14 +124,15 @@ Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
 bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
   if (state_ != wire::RunState::running || !member.catches_up() || !member.standing.waited_for) return false;
   if (welcome_of(member) > Duration{}) return false;
-  const Duration in_vain = member.welcomes > 0 ? welcome_time({}, member.welcomes - 1, {}, options_) : Duration{};
+  const Duration in_vain =
+      member.grace.rounds_held > 0 ? welcome_time({}, member.grace.rounds_held - 1, {}, options_) : Duration{};
   return rhythm_.round > Duration{} && std::max(download_time(member), in_vain) > rhythm_.round;
 }
 
 // No slow member, or one that never gets ready, holds up the swarm for long; and no member is given up.
 void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member, Duration held) {
-  if (++member.welcomes < options_.welcomes_in_a_row) return;
-  member.welcome_again = now + from_seconds(to_seconds(held) / options_.welcome_share);
+  if (++member.grace.rounds_held < options_.welcomes_in_a_row) return;
+  member.grace.again = now + from_seconds(to_seconds(held) / options_.welcome_share);
 }
 
 // A leaky bucket: the time that is spent is earned back by welcome_share of the time that passes.
@@ -142,8 +144,8 @@ void RunCoordinator::Impl::note_long_welcome(TimePoint now, Duration held) {
 // True for a deferred member of the round before. The others are its only source: they forget the round when the next
 // begins.
 bool RunCoordinator::Impl::takes_result(const Member& member, TimePoint now) const {
-  return member.deferred() && now < member.result_due && member.phase == wire::MemberPhase::averaging &&
-         member.state_round + 1 == round_;
+  return member.deferred() && now < member.seat.result_due && member.averages() &&
+         member.reported.state_round + 1 == round_;
 }
 
 // Returns the members of a plan made now; empty while it is better to wait for members that are about to call.
@@ -151,16 +153,16 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
   std::vector<Member*> members;
   std::size_t averaging = 0;
   for (auto& [peer, member] : members_.all()) {
-    if (member.assumed && now <= assumed_until_) return {};
+    if (members_.is_due(member, now)) return {};
     if (missed_its_call(member, now)) continue;  // whatever its phase: nobody waits for the dead
     if (takes_result(member, now)) return {};
     if (now < round_began_ + welcome_of(member)) return {};
-    if (member.ready && evaluation_.awaits(peer, round_)) {
+    if (member.ready() && evaluation_.awaits(peer, round_)) {
       if (now < round_began_ + usual_welcome(rhythm_, options_)) return {};
       continue;
     }
-    if (!member.ready || !member.counted || !member.has_computed()) continue;
-    if (member.phase == wire::MemberPhase::training) {
+    if (!member.ready() || !member.counted || !member.has_computed()) continue;
+    if (member.reported.phase == wire::MemberPhase::training) {
       members.push_back(&member);
     } else {
       ++averaging;  // in a group of another making, or of a plan given up: it ends soon
@@ -332,15 +334,11 @@ void RunCoordinator::Impl::seat(Plan& plan, const std::vector<double>& ready_s, 
       const wire::GroupMember& planned = plan.groups[group].members[rank];
       Member& member = *members_.find(planned.endpoint.peer);
       seats.push_back({planned.endpoint.peer, member.who.account, planned.role});
-      member.planned_in = plan.serial;
-      member.planned_group = group;
-      member.attended = false;
-      member.late = planned.role == wire::MemberRole::late;
-      member.result_due = kNever;
-      if (!member.late) forecast.add(member.growth);
-      if (planned.role != wire::MemberRole::deferred) continue;
+      member.seat = {plan.serial, group, planned.role};
+      if (!member.late()) forecast.add(member.counted.value());
+      if (!member.deferred()) continue;
       const Duration patience = std::min(from_seconds(kDeferredPatience * ready_s[rank]), options_.averaging_max);
-      member.result_due = plan.begin_by + patience;
+      member.seat.result_due = plan.begin_by + patience;
     }
   }
   const double swarm_samples_per_s = members_.forecast().samples_per_s();
@@ -368,8 +366,7 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now) {
   const bool reported = reports_.first_of(round_, plan_->id) != kNever;
   const bool averaging = std::any_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
     const Member& member = entry.second;
-    return member.planned_in == plan_->serial && member.phase == wire::MemberPhase::averaging &&
-           !missed_its_call(member, now);
+    return member.seat.plan == plan_->serial && member.averages() && !missed_its_call(member, now);
   });
   const bool nobody_came = now > plan_->begin_by + kBeginSlack && !averaging && !reported;
   const bool endless = now > plan_->start + options_.averaging_max;

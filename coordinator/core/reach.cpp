@@ -19,19 +19,22 @@ constexpr int kVolunteersTried = 2;  // failures in a row before the operator's 
 
 std::optional<wire::Endpoint> ReachTable::on_heartbeat(TimePoint now, MemberTable& members, Member& member) {
   Reach& reach = member.reach;
-  if (reach.address != member.who.address || reach.port != member.listen_port) {
+  if (reach.address != member.who.address || reach.port != member.reported.listen_port) {
     // A new test waits until after the last: nobody scans ports with our help.
-    reach = {.address = member.who.address, .port = member.listen_port, .test_at = reach.again, .again = reach.again};
+    reach = {.address = member.who.address,
+             .port = member.reported.listen_port,
+             .test_at = reach.again,
+             .again = reach.again};
   }
-  const bool listens = member.listen_port != 0 && !member.who.address.empty();
+  const bool listens = member.reported.listen_port != 0 && !member.who.address.empty();
   if (!listens) reach.verdict = wire::Reachability::blocked;
   if (listens && !options_.dial_back) reach.verdict = wire::Reachability::reachable;
   std::optional<wire::Endpoint> test;
   if (listens && options_.dial_back && now >= reach.test_at) {
     reach.test_at = reach.again = now + kTestPatience;
-    test = wire::Endpoint{member.who.peer, member.who.address, member.listen_port};
+    test = wire::Endpoint{member.who.peer, member.who.address, member.reported.listen_port};
   }
-  if (member.dialable() && member.relay_bytes_per_s > 0) {
+  if (member.dialable() && member.speeds.relay_bytes_per_s > 0) {
     offers_.insert(member.who.peer);
   } else {
     offers_.erase(member.who.peer);
@@ -79,35 +82,36 @@ bool ReachTable::is_client_of(const PeerId& relay, const PeerId& member) const {
 }
 
 void ReachTable::release(Member& member) {
-  if (!member.relay) return;
-  if (const auto found = clients_.find(member.relay->relay); found != clients_.end()) {
+  if (!member.relay.endpoint) return;
+  if (const auto found = clients_.find(member.relay.endpoint->relay); found != clients_.end()) {
     found->second.erase(member.who.peer);
   }
-  member.relay.reset();
+  member.relay.endpoint.reset();
 }
 
 void ReachTable::find_relay(TimePoint now, MemberTable& members, Member& member) {
-  if (member.relay && member.posted_at == member.relay->relay) {
-    member.relay_since = now;
-    member.relays_failed = 0;
+  if (member.relay.endpoint && member.reported.posted_at == member.relay.endpoint->relay) {
+    member.relay.since = now;
+    member.relay.failed = 0;
   }
-  const bool stuck = member.relay && now >= member.relay_since + kPostGivenUp;
-  const PeerId without = stuck ? member.relay->relay : PeerId{};
-  const bool kept = member.relay && !stuck && is_client_of(member.relay->relay, member.who.peer) &&
-                    (offers_.contains(member.relay->relay) || member.relay->relay == options_.relay.peer);
+  const bool stuck = member.relay.endpoint && now >= member.relay.since + kPostGivenUp;
+  const PeerId without = stuck ? member.relay.endpoint->relay : PeerId{};
+  const bool kept =
+      member.relay.endpoint && !stuck && is_client_of(member.relay.endpoint->relay, member.who.peer) &&
+      (offers_.contains(member.relay.endpoint->relay) || member.relay.endpoint->relay == options_.relay.peer);
   if (kept) return;
-  if (stuck) ++member.relays_failed;
+  if (stuck) ++member.relay.failed;
   release(member);
-  member.relay = choose_relay(members, member, without);
-  if (!member.relay) return;
-  member.relay_since = now;
-  clients_[member.relay->relay].insert(member.who.peer);
+  member.relay.endpoint = choose_relay(members, member, without);
+  if (!member.relay.endpoint) return;
+  member.relay.since = now;
+  clients_[member.relay.endpoint->relay].insert(member.who.peer);
 }
 
 // Returns a volunteer's relay with the fewest clients; the operator's if none has room, or some let the member not in.
 std::optional<wire::Endpoint> ReachTable::choose_relay(MemberTable& members, const Member& member,
                                                        const PeerId& without) const {
-  if (wire::dialable(options_.relay) && member.relays_failed % (kVolunteersTried + 1) == kVolunteersTried) {
+  if (wire::dialable(options_.relay) && member.relay.failed % (kVolunteersTried + 1) == kVolunteersTried) {
     return wire::Endpoint{member.who.peer, options_.relay.host, options_.relay.port, options_.relay.peer};
   }
   const Member* best = nullptr;
@@ -124,7 +128,7 @@ std::optional<wire::Endpoint> ReachTable::choose_relay(MemberTable& members, con
     fewest = count;
   }
   if (best != nullptr) {
-    return wire::Endpoint{member.who.peer, best->who.address, best->listen_port, best->who.peer};
+    return wire::Endpoint{member.who.peer, best->who.address, best->reported.listen_port, best->who.peer};
   }
   if (!wire::dialable(options_.relay)) return std::nullopt;
   return wire::Endpoint{member.who.peer, options_.relay.host, options_.relay.port, options_.relay.peer};

@@ -107,9 +107,9 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   Member& member = members_.touch(now, who, heartbeat);
   member.lane = lanes_.lane_of(who.peer);
   member.standing = reputation_.of(who.peer);
-  if (plan_ && member.planned_in == plan_->serial && heartbeat.phase == wire::MemberPhase::averaging) {
-    if (!member.attended && !member.late) rhythm_.on_arrival(now - plan_->start);
-    member.attended = true;
+  if (plan_ && member.seat.plan == plan_->serial && heartbeat.phase == wire::MemberPhase::averaging) {
+    if (!member.seat.attended && !member.late()) rhythm_.on_arrival(now - plan_->start);
+    member.seat.attended = true;
   }
   if (heartbeat.evaluation) evaluation_.answered(now, who.peer, *heartbeat.evaluation);
   evaluation_.on_call(now, who.peer, heartbeat.state_round);
@@ -118,7 +118,7 @@ HeartbeatDecision RunCoordinator::Impl::on_heartbeat(TimePoint now, WallTime wal
   note_catching_up(now, member);
   advance(now, wall, decision.ops);
   note_reports(now, member, heartbeat);
-  member.more_reports = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax;
+  member.results.more = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax;
 
   decision.reply = reply_to(now, member);
   decision.reply.server_unix_ms = wall.unix_ms;
@@ -148,24 +148,33 @@ void RunCoordinator::Impl::note_reports(TimePoint now, Member& member, const wir
   const auto tells = [&heartbeat](const auto& is_it) {
     return std::any_of(heartbeat.reports.begin(), heartbeat.reports.end(), is_it);
   };
-  member.open_reports = reports_.has_spoken(member.who.peer, round_);
-  const bool waits = !member.open_reports && heartbeat.state_round > round_ &&
+  Results& results = member.results;
+  if (reports_.has_spoken(member.who.peer, round_)) {
+    results = {Results::State::open};
+    return;
+  }
+  const bool early = heartbeat.state_round > round_ &&
                      tells([this](const wire::RoundReport& report) { return report.round >= round_; });
-  if (!waits) member.waits_since = kNever;
-  if (waits && member.waits_since == kNever) member.waits_since = now;
+  if (!early) {
+    results = {};
+    return;
+  }
+  if (results.early_since == kNever) results.early_since = now;
   const bool refused = tells([this](const wire::RoundReport& report) { return report.round == round_; });
-  member.holds_void_result = waits && (refused || now - member.waits_since > options_.absence_patience);
+  const bool counts = !refused && now - results.early_since <= options_.absence_patience;
+  results.state = counts ? Results::State::early : Results::State::voided;
 }
 
 void RunCoordinator::Impl::note_catching_up(TimePoint now, Member& member) {
   if (member.catches_up()) {
-    if (member.behind_since == kNever) member.behind_since = now;
-  } else if (member.ready) {
+    if (member.grace.behind_since == kNever) member.grace.behind_since = now;
+  } else if (member.ready()) {
     // Only a download of this round's state counts: its attempts in earlier rounds failed.
-    if (member.behind_since != kNever) rhythm_.on_catching_up(now - std::max(member.behind_since, round_began_));
-    member.behind_since = kNever;
-    member.welcomes = 0;
-    member.welcome_again = {};
+    if (member.grace.behind_since != kNever)
+      rhythm_.on_catching_up(now - std::max(member.grace.behind_since, round_began_));
+    member.grace.behind_since = kNever;
+    member.grace.rounds_held = 0;
+    member.grace.again = {};
   }
 }
 
@@ -176,10 +185,10 @@ void RunCoordinator::Impl::deal_leases(Member& member, const wire::Heartbeat& he
   const PeerId& peer = member.who.peer;
   wire::HeartbeatReply& reply = decision.reply;
   reply.leases = leases_->held(peer, heartbeat.process, heartbeat.next_draw, round_);
-  if (!member.ready || !member.works() || state_ != wire::RunState::running) return;
+  if (!member.ready() || !member.works() || state_ != wire::RunState::running) return;
   const double swarm = members_.forecast().samples_per_s();
-  const double part = member.samples_per_s > 0 && swarm > 0 ? std::min(1.0, member.samples_per_s / swarm)
-                                                            : 1.0 / static_cast<double>(members_.all().size());
+  const double part = member.speeds.samples_per_s > 0 && swarm > 0 ? std::min(1.0, member.speeds.samples_per_s / swarm)
+                                                                   : 1.0 / static_cast<double>(members_.all().size());
   const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest_.target_batch_size));
   const SampleCount wanted = std::min(2 * (share + manifest_.micro_batch_size), kMemberSamplesMax);
   auto dealt = leases_->deal({peer, member.who.account, heartbeat.process}, heartbeat.next_draw, wanted, round_);
@@ -212,11 +221,11 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
   if (!evaluation_.is_open()) return;
   evaluation_.forget_gone([this](const PeerId& peer) {
     const Member* member = members_.find(peer);
-    return member != nullptr && member->phase != wire::MemberPhase::paused;
+    return member != nullptr && member->reported.phase != wire::MemberPhase::paused;
   });
   const auto& all = members_.all();
   const auto able = std::count_if(all.begin(), all.end(), [&](const auto& entry) {
-    return entry.second.ready && (entry.second.works() || entry.second.evaluates()) && !entry.second.sits_out(now);
+    return entry.second.ready() && (entry.second.works() || entry.second.evaluates()) && !entry.second.sits_out(now);
   });
   const auto verdict = evaluation_.conclude(now, evaluation_situation(), static_cast<std::size_t>(able), options_);
   if (!verdict) return;
@@ -260,10 +269,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   reach_.sweep(members_);
   if (leases_) leases_->set_accounts(accounts_that_train());
   conclude_evaluation(now, wall, ops);
-  if (assuming_ && now > assumed_until_) {
-    assuming_ = false;
-    members_.end_assumptions(now, canonical_);
-  }
+  members_.end_assumptions(now, canonical_);
   if (now > started_ + options_.absence_patience) vouchers_.clear();
   give_up_hopeless_groups(now);
   if (round_ > 0) find_lost_state(now, ops);  // everybody makes the state of round 0
@@ -274,7 +280,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
 std::size_t RunCoordinator::Impl::accounts_that_train() const {
   std::set<AccountId> accounts;
   for (const auto& [peer, member] : members_.all()) {
-    if (member.ready && member.works()) accounts.insert(member.who.account);
+    if (member.ready() && member.works()) accounts.insert(member.who.account);
     if (accounts.size() >= LeaseBook::kWitnesses) break;
   }
   return accounts.size();
@@ -314,13 +320,14 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.swarm_size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
   // An acknowledgement settles all rounds before the current one, too, so these must be durable.
-  if (member.holds_void_result && pending_credit_.empty()) reply.acknowledged_rounds = member.state_round;
+  if (member.results.state == Results::State::voided && pending_credit_.empty())
+    reply.acknowledged_rounds = member.reported.state_round;
   if (const wire::GroupInfo* group = plan_for(now, member)) {
     reply.group = group->grid ? swarm::place_in(*group, member.who.peer) : *group;
     reply.group->start_in_ms = group->round == round_ ? std::max<std::int64_t>(0, to_ms(plan_->start - now)) : 0;
   }
   tell_state(now, member, reply);
-  if (member.ready && member.works() && !member.sits_out(now)) {
+  if (member.ready() && member.works() && !member.sits_out(now)) {
     reply.evaluate_round = evaluation_.ask(now, member.who.peer, evaluation_situation(), options_);
   }
   if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
@@ -335,13 +342,14 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
 
 // Tells a member where it gets the state that it does not hold, or that it should send the coordinator a copy.
 void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire::HeartbeatReply& reply) {
-  const bool needs_state = !member.ready && !member.open_reports && !canonical_.is_zero() && !member.sits_out(now);
+  const bool needs_state =
+      !member.ready() && member.results.state != Results::State::open && !canonical_.is_zero() && !member.sits_out(now);
   if (needs_state && !loads_in_vain(member)) {
     reply.donors = members_.donors(member.who.peer, wire::kDonorsMax);
     const auto& kept = checkpoint_.newest();
     if (reply.donors.empty() && kept && kept->state_digest == canonical_) reply.checkpoint = kept;
   }
-  if (!member.ready || member.assumed || !member.works() || state_ != wire::RunState::running) return;
+  if (!member.ready() || !member.works() || state_ != wire::RunState::running) return;
   if (checkpoint_.due(now, round_, options_) && !sends_fast(member)) return;
   reply.send_checkpoint = checkpoint_.ask(now, member.who.peer, round_, canonical_, options_);
 }
@@ -349,7 +357,7 @@ void RunCoordinator::Impl::tell_state(TimePoint now, const Member& member, wire:
 // True if no ready member uploads more than twice as fast: a slow sender would keep the copy waiting, and its group.
 bool RunCoordinator::Impl::sends_fast(const Member& member) const {
   return std::none_of(members_.all().begin(), members_.all().end(), [&](const auto& entry) {
-    return entry.second.ready && entry.second.upload_bytes_per_s > 2 * member.upload_bytes_per_s;
+    return entry.second.ready() && entry.second.speeds.upload_bytes_per_s > 2 * member.speeds.upload_bytes_per_s;
   });
 }
 
@@ -363,7 +371,7 @@ std::optional<CheckpointWanted> RunCoordinator::Impl::on_checkpoint_piece(TimePo
 void RunCoordinator::Impl::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
   reply.reachability = member.reach.verdict;
   reply.address = member.who.address;
-  reply.relay = member.relay;
+  reply.relay = member.relay.endpoint;
   reply.relay_for = reach_.clients_of(member.who.peer);
   reply.relay_bytes = std::min(wire::relay_bytes_per_round(vector_floats_), wire::kMessageCountMax);
 }
@@ -385,14 +393,16 @@ std::optional<RelayShare> RunCoordinator::Impl::operator_relay_share(const PeerI
 // A member has no use for the plan once it has begun. A member that comes too late for the plan, or even for its end,
 // may have the result as long as the others keep it: until they begin the next. Columns of a grid keep none.
 const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Member& member) const {
-  if (member.phase == wire::MemberPhase::averaging) return nullptr;
-  if (plan_ && member.planned_in == plan_->serial && member.ready) {
-    if (member.attended) return nullptr;
+  if (member.averages()) return nullptr;
+  if (plan_ && member.seat.plan == plan_->serial && member.ready()) {
+    if (member.seat.attended) return nullptr;
     const bool in_time = now <= plan_->begin_by && reports_.first_of(round_, plan_->id) == kNever;
-    return in_time || plan_->groups.size() == 1 ? &plan_->groups[member.planned_group] : nullptr;
+    return in_time || plan_->groups.size() == 1 ? &plan_->groups[member.seat.group] : nullptr;
   }
-  if (!ended_ || (plan_ && now >= plan_->start) || member.state_round != ended_->round) return nullptr;
-  if (member.state_digest != ended_->state_digest || member.open_reports || !member.works()) return nullptr;
+  if (!ended_ || (plan_ && now >= plan_->start) || member.reported.state_round != ended_->round) return nullptr;
+  if (member.reported.state_digest != ended_->state_digest || member.results.state == Results::State::open ||
+      !member.works())
+    return nullptr;
   if (member.met_in == ended_->round)
     return nullptr;  // it is in that result, with another process than the one that calls
   const auto is_it = [&](const wire::GroupMember& one) { return one.endpoint.peer == member.who.peer; };
@@ -400,15 +410,17 @@ const wire::GroupInfo* RunCoordinator::Impl::plan_for(TimePoint now, const Membe
 }
 
 Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member) const {
-  if (member.more_reports) return {};  // until it has sent them, no state of it is known, and nobody can load one
+  if (member.results.more) return {};  // until it has sent them, no state of it is known, and nobody can load one
   if (state_ != wire::RunState::running && !plan_) return kIdleInterval;
   const Duration averaging = std::max(2 * rhythm_.averaging, kAveragingFloor);
-  if (member.phase == wire::MemberPhase::averaging) return averaging;
-  if (member.open_reports) {  // it is at the next round already, which is full as soon as the swarm is fast
+  if (member.averages()) return averaging;
+  if (member.results.state ==
+      Results::State::open) {  // it is at the next round already, which is full as soon as the swarm is fast
     if (planned_rate_ <= 0) return kAheadInterval;
     double batch_seconds = static_cast<double>(manifest_.target_batch_size) / planned_rate_;
     // The samples that everybody may have for it by now are taken off.
-    if (member.samples_per_s > 0) batch_seconds -= static_cast<double>(member.samples) / member.samples_per_s;
+    if (member.speeds.samples_per_s > 0)
+      batch_seconds -= static_cast<double>(member.reported.samples) / member.speeds.samples_per_s;
     if (batch_seconds <= 0) return kWaitInterval;
     return until_next_call(now, now + from_seconds(batch_seconds), lead(), 0);
   }
@@ -416,10 +428,10 @@ Duration RunCoordinator::Impl::interval_for(TimePoint now, const Member& member)
     // Planned members call of their own accord when they begin and when they are done. The others need the
     // new state as soon as it exists, so that the next plan has room for them.
     const Duration until_start = std::max(plan_->start - now, Duration{});
-    const bool awaited = member.planned_in == plan_->serial && !member.late;
+    const bool awaited = member.seat.plan == plan_->serial && !member.late();
     return awaited ? until_start + averaging : until_start + rhythm_.averaging + lead() / 2;
   }
-  if (!member.ready) return kNotReadyInterval;
+  if (!member.ready()) return kNotReadyInterval;
   const TimePoint full = full_at(now);
   if (full <= now) return kWaitInterval;
   return until_next_call(now, full, lead(), spread_of(member.who.peer, round_));
@@ -434,7 +446,7 @@ SwarmView RunCoordinator::Impl::view(TimePoint now) const {
   view.samples_per_s = state_ == wire::RunState::running ? members_.forecast().samples_per_s() : 0;
   view.swarm_size = static_cast<int>(members_.all().size());
   for (const auto& [peer, member] : members_.all()) {
-    view.ready += member.ready && member.works() ? 1 : 0;
+    view.ready += member.ready() && member.works() ? 1 : 0;
     view.less_relied_on += member.standing.reliance < 1 ? 1 : 0;
     view.sitting_out += member.standing.sits_out ? 1 : 0;
     view.direct += member.dialable() ? 1 : 0;
@@ -450,18 +462,18 @@ std::vector<swarm::Host> RunCoordinator::Impl::hosts() const {
   std::vector<swarm::Link> links;
   std::vector<double> round_trips_s;
   for (const auto& [peer, member] : members_.all()) {
-    if (member.samples_per_s <= 0) continue;
+    if (member.speeds.samples_per_s <= 0) continue;
     computing.push_back(&member);
-    links.push_back({member.upload_bytes_per_s, member.download_bytes_per_s, member.dialable()});
-    round_trips_s.push_back(member.round_trip_s);
+    links.push_back({member.speeds.upload_bytes_per_s, member.speeds.download_bytes_per_s, member.dialable()});
+    round_trips_s.push_back(member.speeds.round_trip_s);
   }
   links = swarm::with_typical_speeds(links);
   const std::vector<double> delays_s = swarm::delays_of(round_trips_s);
   std::vector<swarm::Host> hosts;
   for (std::size_t i = 0; i < links.size(); ++i) {
     if (links[i].upload <= 0 || links[i].download <= 0) continue;
-    hosts.push_back(
-        {links[i], computing[i]->samples_per_s, delays_s[i], computing[i]->batch_jitter, members_.departures_per_s()});
+    hosts.push_back({links[i], computing[i]->speeds.samples_per_s, delays_s[i], computing[i]->speeds.batch_jitter,
+                     members_.departures_per_s()});
   }
   return hosts;
 }

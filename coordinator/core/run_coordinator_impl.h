@@ -183,8 +183,6 @@ class RunCoordinator::Impl {
   std::uint64_t plans_made_ = 0;
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
   bool held_ = false;        // the round's batch was full, and a member was waited for
-  bool assuming_ = false;    // some members are assumed ready until assumed_until_
-  TimePoint assumed_until_{};
   TimePoint round_began_{};
   bool rhythm_known_ = false;                        // round_began_ is the end of a round, not of an absence
   TimePoint long_welcome_again_ = TimePoint::min();  // no round before this time is held open for longer than usual

@@ -45,7 +45,7 @@ struct Reached {
     (void)call(number, offer);
   }
   Member& member(int number) { return *members.find(peer_id(number)); }
-  [[nodiscard]] PeerId relay_of(int number) { return member(number).relay ? member(number).relay->relay : kNobody; }
+  [[nodiscard]] PeerId relay_of(int number) { return member(number).relay.endpoint ? member(number).relay.endpoint->relay : kNobody; }
 
   CoordinatorOptions options;
   TimePoint now{1h};
@@ -79,7 +79,7 @@ TEST_CASE("another address is another question, and an old answer is none to it"
   const auto test = swarm.call(1);
   swarm.now += 10s;
   Member& member = swarm.members.touch(swarm.now, {peer_id(1), 1, "198.51.100.7"}, {});
-  member.listen_port = 4000;
+  member.reported.listen_port = 4000;
   const auto moved = swarm.table.on_heartbeat(swarm.now, swarm.members, member);
   REQUIRE(moved.has_value());
   CHECK(moved->host == "198.51.100.7");
@@ -93,7 +93,7 @@ TEST_CASE("a member that names one port after another has few of them dialled") 
   for (int second = 0; second < 60; ++second) {
     swarm.now += 1s;
     Member& member = swarm.members.touch(swarm.now, {peer_id(1), 1, "203.0.113.101"}, {});
-    member.listen_port = 1 + second;
+    member.reported.listen_port = 1 + second;
     dialled += swarm.table.on_heartbeat(swarm.now, swarm.members, member).has_value() ? 1 : 0;
   }
   CHECK(dialled <= 8);
