@@ -17,22 +17,32 @@ void write_standing(JsonWriter& out, std::string_view name, const StandingView& 
   out.open(name, '{');
   out.integer("rank", row.rank);
   out.text("name", row.name);
-  out.number("recent_average", row.recent_average);
-  out.number("credit", row.credit);
-  out.integer("samples", row.samples);
-  out.integer("day_samples", row.day_samples);
-  out.integer("week_samples", row.week_samples);
+  for (std::size_t i = 0; i < leaderboard::kColumns.size(); ++i) {
+    const leaderboard::Column& column = leaderboard::kColumns[i];
+    if (column.unit == leaderboard::Unit::samples) {
+      out.integer(column.name, static_cast<std::int64_t>(row.figures.at(i)));
+    } else {
+      out.number(column.name, row.figures.at(i));
+    }
+  }
   out.close('}');
 }
 
 void read_standing(JsonReader& in, StandingView& row) {
   in.integer("rank", row.rank, 0, kCountMax);
   in.text("name", row.name, kTextMax);
-  in.number("recent_average", row.recent_average, 0, kNumberMax);
-  in.number("credit", row.credit, -kNumberMax, kNumberMax);
-  in.integer("samples", row.samples, -kCountMax, kCountMax);
-  in.integer("day_samples", row.day_samples, -kCountMax, kCountMax);
-  in.integer("week_samples", row.week_samples, -kCountMax, kCountMax);
+  for (std::size_t i = 0; i < leaderboard::kColumns.size(); ++i) {
+    const leaderboard::Column& column = leaderboard::kColumns[i];
+    if (!in.present(column.name)) continue;  // an older program does not know the column
+    if (column.unit == leaderboard::Unit::samples) {
+      std::int64_t samples = 0;
+      in.integer(column.name, samples, -kCountMax, kCountMax);
+      row.figures.at(i) = static_cast<double>(samples);
+    } else {
+      const bool average = column.unit == leaderboard::Unit::credit_per_day;
+      in.number(column.name, row.figures.at(i), average ? 0 : -kNumberMax, kNumberMax);
+    }
+  }
 }
 
 void write_point(JsonWriter& out, const HistoryPoint& point) {
