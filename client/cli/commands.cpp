@@ -7,6 +7,7 @@
 
 #include "client/cli/completion.h"
 #include "shared/base/verify.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::cli {
 namespace {
@@ -62,14 +63,21 @@ void add_project_commands(CLI::App& app, Requests& requests) {
   projects->require_subcommand(0, 1);
 }
 
+// "one, two or three".
+std::string any_of(const std::vector<std::string>& words) {
+  std::string text = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 < words.size() ? ", " : " or ") + words[i];
+  return text;
+}
+
 void add_view_commands(CLI::App& app, Requests& requests) {
   auto* preview = app.add_subcommand("preview", "What a join link leads to, without joining");
   preview->add_option("link", requests.preview.link, "starling://host:port/?ca=…&invite=…")->required();
   auto* board = app.add_subcommand("leaderboard", "The project's volunteers, and where you stand");
-  board->add_option("--sort", requests.leaderboard.sort, "recent, total, run, day or week")
-      ->check(CLI::IsMember({"recent", "total", "run", "day", "week"}));
-  board->add_option("--search", requests.leaderboard.search, "Part of a name");
-  board->add_option("--page", requests.leaderboard.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  const std::vector<std::string> sorts = leaderboard::sort_words();
+  board->add_option("--sort", requests.preview.sort, any_of(sorts))->check(CLI::IsMember(sorts));
+  board->add_option("--search", request.search, "Part of a name");
+  board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
   app.add_subcommand("me", "How you stand: rank, credit and accepted samples");
   app.add_subcommand("peers", "The computers of the last averaging");
   auto* history = app.add_subcommand("history", "What this computer has done");

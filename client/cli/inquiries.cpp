@@ -17,6 +17,7 @@
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
+#include "shared/leaderboard/columns.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::cli {
@@ -82,17 +83,19 @@ std::string system_text() {
 }
 
 std::string me_json(const wire::DaemonStatus& status, const wire::StandingView& me) {
+  using leaderboard::Board;
+  using leaderboard::Unit;
   wire::JsonWriter out;
   out.open("", '{');
   out.text("project", status.membership.project);
   out.text("name", status.membership.display_name);
   out.text("computer", status.membership.peer.hex());
   out.integer("rank", me.rank);
-  out.number("credit", me.credit);
-  out.number("recent_average", me.recent_average);
-  out.integer("samples", me.samples);
-  out.integer("day_samples", me.day_samples);
-  out.integer("week_samples", me.week_samples);
+  out.number("credit", me.figures.of(Board::total, Unit::credit));
+  out.number("recent_average", me.figures.of(Board::recent, Unit::credit_per_day));
+  out.integer("samples", static_cast<std::int64_t>(me.figures.of(Board::total, Unit::samples)));
+  out.integer("day_samples", static_cast<std::int64_t>(me.figures.of(Board::day, Unit::samples)));
+  out.integer("week_samples", static_cast<std::int64_t>(me.figures.of(Board::week, Unit::samples)));
   out.close('}');
   return out.str() + "\n";
 }

@@ -106,8 +106,8 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
 Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores, const RunId& run_id) {
   std::vector<core::AccountSamples> credited;
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto rows, stores.leaderboard.rows(run_id, page));
-    for (const db::LeaderboardRow& row : rows) credited.push_back({row.account_id, row.totals.samples});
+    STARLING_ASSIGN(const auto rows, stores.standings.volunteers_of(run_id, page));
+    for (const db::VolunteerTotals& row : rows) credited.push_back({row.account_id, row.totals.samples});
     if (rows.size() < static_cast<std::size_t>(page.limit)) return credited;
   }
 }

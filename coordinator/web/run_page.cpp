@@ -113,7 +113,7 @@ void add_top(std::string& html, const RunFigures& run, WallTime now) {
         "<tr{}><td>{}</td><td><a class=\"name\" "
         "href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
         row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), row.holder_id, escape(row.display_name),
-        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.total)));
+        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.earned(db::Board::total))));
   }
   html += fmt::format(
       "</tbody>\n</table>\n<p class=\"more\"><a href=\"/leaderboard\">The whole leaderboard: {}</a></p>\n</section>\n",

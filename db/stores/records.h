@@ -16,6 +16,10 @@ using MicroCredit = std::int64_t;
 constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
 
 constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
+struct Page {
+  int limit = 100;  // 1 … kPageRowsMax
+  std::int64_t offset = 0;
+};
 
 enum class AccountState : std::uint8_t {
   active,
@@ -122,13 +126,6 @@ struct Evaluation {
   std::optional<double> accuracy{};  // the share of predictions that were right
   int measured_by = 1;               // number of computers that measured it and agree: the figures are their means
   [[nodiscard]] bool confirmed() const { return measured_by > 1; }
-};
-
-struct LeaderboardRow {
-  AccountId account_id = 0;
-  std::string display_name;
-  Totals totals;
-  WallTime last_contribution;
 };
 
 // Samples that a computer claims to have brought and that its group does not confirm: never in the ledger.

@@ -15,6 +15,8 @@ class SqlStandingsStore final : public StandingsStore {
   Result<Standings> page(const StandingsRequest& request) const override;
   Result<Profile> profile(const ProfileRequest& request) const override;
   Result<Activity> activity() const override;
+  Result<Credited> credited(const RunId& run_id) const override;
+  Result<std::vector<VolunteerTotals>> volunteers_of(const RunId& run_id, const Page& page) const override;
   Status roll(WallTime now) override;
 
  private:

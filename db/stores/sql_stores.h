@@ -142,17 +142,6 @@ class SqlEvaluationStore final : public EvaluationStore {
   Access access_;
 };
 
-class SqlLeaderboard final : public LeaderboardQuery {
- public:
-  explicit SqlLeaderboard(Access access) : access_(access) {}
-  Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const override;
-  Result<std::int64_t> volunteers(const RunId& run_id) const override;
-  Result<Totals> totals(const RunId& run_id) const override;
-
- private:
-  Access access_;
-};
-
 class SqlLaneStore final : public LaneStore {
  public:
   explicit SqlLaneStore(Access access) : access_(access) {}

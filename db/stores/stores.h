@@ -19,11 +19,6 @@
 
 namespace starling::db {
 
-struct Page {
-  int limit = 100;  // 1 … kPageRowsMax
-  std::int64_t offset = 0;
-};
-
 // permission_denied unless `shown` equals `kept`, both hashes: the device token shown now, and the one with which the
 // host joined. A host that joined without a token may show any or none.
 Status check_device_token(const std::optional<Digest>& kept, const std::optional<Digest>& shown);
@@ -123,15 +118,6 @@ class EvaluationStore {
   virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;
 };
 
-// Ordered by credit, then samples, then who was first. `run_id` empty: over all runs.
-class LeaderboardQuery {
- public:
-  virtual ~LeaderboardQuery() = default;
-  virtual Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const = 0;
-  virtual Result<std::int64_t> volunteers(const RunId& run_id) const = 0;  // number of rows
-  virtual Result<Totals> totals(const RunId& run_id) const = 0;
-};
-
 class LaneStore {
  public:
   virtual ~LaneStore() = default;
@@ -198,7 +184,6 @@ struct Stores {
   ContributionStore& contributions;
   ClaimStore& claims;
   EvaluationStore& evaluations;
-  LeaderboardQuery& leaderboard;
   LaneStore& lanes;
   LeaseStore& leases;
   ElectorateStore& electorates;

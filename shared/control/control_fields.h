@@ -343,11 +343,20 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, StandingView>& row) {
   visit("rank", row.rank, kStatusCount);
   visit("name", row.name, kViewText);
-  visit("recent_average", row.recent_average, kPositive);
-  visit("credit", row.credit, kSigned);
-  visit("samples", row.samples, kSignedCount);
-  visit("day_samples", row.day_samples, kSignedCount);
-  visit("week_samples", row.week_samples, kSignedCount);
+  // Older programs do not know all columns.
+  for (std::size_t i = 0; i < leaderboard::kColumns.size(); ++i) {
+    const leaderboard::Column& column = leaderboard::kColumns[i];
+    if (column.unit == leaderboard::Unit::samples) {
+      auto samples = static_cast<std::int64_t>(row.figures.at(i));
+      visit(column.name, samples, kSignedCount, kLater);
+      if constexpr (Visitor::kChanges) row.figures.at(i) = static_cast<double>(samples);
+    } else {
+      const bool average = column.unit == leaderboard::Unit::credit_per_day;
+      auto figure = row.figures.at(i);
+      visit(column.name, figure, average ? kPositive : kSigned, kLater);
+      if constexpr (Visitor::kChanges) row.figures.at(i) = figure;
+    }
+  }
 }
 
 template <typename Visitor>

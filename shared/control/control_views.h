@@ -11,6 +11,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::wire {
 
@@ -56,11 +57,7 @@ struct PeersView {
 struct StandingView {
   std::int64_t rank = 0;
   std::string name;
-  double recent_average = 0;
-  double credit = 0;
-  SampleCount samples = 0;
-  SampleCount day_samples = 0;
-  SampleCount week_samples = 0;
+  leaderboard::Figures figures;  // each under its column's name
 };
 constexpr std::size_t kStandingsShownMax = 50;
 

@@ -28,14 +28,16 @@ CHAPTERS = [
     ("shared/protocol/team.h", "Teams"),
     ("shared/control/control.h", "A daemon and its window"),
     ("shared/control/control_views.h", "The window's views"),
+    ("shared/leaderboard/columns.h", "The leaderboard's columns"),
     ("shared/control/preferences.h", "A volunteer's preferences"),
     ("shared/protocol/release_feed.h", "Newer versions"),
 ]
 INTRODUCTION = """# The protocol
 
-Everything that Starling's programs say to each other is declared in four folders, with its limits: [`shared/wire`](../shared/wire)
+Everything that Starling's programs say to each other is declared in five folders, with its limits: [`shared/wire`](../shared/wire)
 (how bytes look), [`shared/run`](../shared/run) (what is trained), [`shared/protocol`](../shared/protocol) (volunteers and the
-coordinator) and [`shared/control`](../shared/control) (a daemon and its window). Nothing is said that does not stand there.
+coordinator), [`shared/control`](../shared/control) (a daemon and its window) and [`shared/leaderboard`](../shared/leaderboard)
+(a leaderboard's columns). Nothing is said that does not stand there.
 This page is made from those headers by
 `python3 tests/tidy/protocol_page.py`, and a test fails when it is not current. JSON between programs and the coordinator,
 CBOR and raw numbers between volunteers; all of it inside TLS 1.3, but for the daemon's own Unix socket.

@@ -61,7 +61,7 @@ TEST_CASE("a round that both report is in the ledger once it is acknowledged") {
   CHECK(reply->round == 1);
   CHECK(reply->credited_samples == 35);
   CHECK(reply->credit == doctest::Approx(0.35));
-  CHECK(project.stores().leaderboard.rows("one", {})->front().totals.credit == 350'000);
+  CHECK(project.stores().standings.volunteers_of("one", {})->front().totals.credit == 350'000);
   CHECK(project.stores().contributions.verify_totals().ok());
 }
 
