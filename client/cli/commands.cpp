@@ -75,9 +75,9 @@ void add_view_commands(CLI::App& app, Requests& requests) {
   preview->add_option("link", requests.preview.link, "starling://host:port/?ca=…&invite=…")->required();
   auto* board = app.add_subcommand("leaderboard", "The project's volunteers, and where you stand");
   const std::vector<std::string> sorts = leaderboard::sort_words();
-  board->add_option("--sort", requests.preview.sort, any_of(sorts))->check(CLI::IsMember(sorts));
-  board->add_option("--search", request.search, "Part of a name");
-  board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  board->add_option("--sort", requests.leaderboard.sort, any_of(sorts))->check(CLI::IsMember(sorts));
+  board->add_option("--search", requests.leaderboard.search, "Part of a name");
+  board->add_option("--page", requests.leaderboard.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
   app.add_subcommand("me", "How you stand: rank, credit and accepted samples");
   app.add_subcommand("peers", "The computers of the last averaging");
   auto* history = app.add_subcommand("history", "What this computer has done");
