@@ -14,6 +14,15 @@
 
 namespace starling::transport {
 
+// Totals of payload and headers.
+struct FrameBytes {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+};
+constexpr std::int64_t frame_bytes(std::size_t payload) {
+  return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload);
+}
+
 struct FrameToSend {
   averaging::OutgoingFrame frame;
   // Holds the memory that `payload` points into. Null: it is borrowed from an owner who calls detach_payload before it
