@@ -14,6 +14,15 @@
 
 namespace starling::transport {
 
+// Totals of payload and headers.
+struct FrameBytes {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+};
+constexpr std::int64_t frame_bytes(std::size_t payload) {
+  return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload);
+}
+
 // A frame on its way to the socket, with its claim on the payload's memory.
 struct FrameToSend {
   averaging::OutgoingFrame frame;

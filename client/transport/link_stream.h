@@ -15,6 +15,8 @@
 #include "client/transport/frame_writer.h"
 #include "client/transport/line_limit.h"
 #include "client/transport/loss_watch.h"
+#include "client/transport/socket_buffers.h"
+#include "client/transport/stream_meter.h"
 #include "client/transport/tcp_counters.h"
 #include "client/transport/tls_stream.h"
 #include "shared/base/clock.h"
@@ -91,7 +93,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void pump();
   // The frame that was left for later, if one was.
   [[nodiscard]] const wire::FrameHeader* left_for_later() const {
-    return left_for_later_ ? &reader_.header() : nullptr;
+    return input_.left_for_later ? &reader_.header() : nullptr;
   }
   // Asks the owner about that frame again.
   void resume();
@@ -103,7 +105,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   // Adds the bytes that TCP has moved since the last call to the context's totals. beat: see LossWatch.
   LossWatch::Finding count_traffic(Duration beat = {});
   // The stream's counters, as count_traffic has seen them last.
-  [[nodiscard]] const TcpCounters& counted() const { return counted_; }
+  [[nodiscard]] const TcpCounters& counted() const { return meter_.counted(); }
   // Whether ticks come. All links of a round then move their data in ticks: neither input nor room for output wakes us
   // by itself.
   void expect_beats(bool beats);
@@ -140,11 +142,22 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void await_close();
   void discard_input();
   void stop(IoState state);
-  void count_on_wire(const TcpCounters& moved);
-  void limit_unsent(double bytes_per_s);
-  void set_unsent_max();
   // Lets the socket gather input until it is worth waking up for.
   void gather_input();
+
+  struct Input {
+    bool awaited = false;         // the event loop will tell when there is some
+    bool waits = false;           // for its turn under the volunteer's limit
+    bool left_for_later = false;  // the frame whose header was read
+  };
+  struct Output {
+    bool blocked = false;  // waits for room in the socket, or for the next tick
+    bool waits = false;    // for its turn under the volunteer's limit
+    bool over = false;     // the other end takes no more
+    bool pumping = false;
+    bool pump_posted = false;
+    std::vector<std::uint8_t> last;  // bytes to be written before the stream closes
+  };
 
   LinkContext& context_;
   Owner* owner_;
@@ -155,30 +168,14 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   FrameWriter writer_;
   std::size_t streams_ = 1;  // number of streams of the link
   bool ended_ = false;       // the owner knows
-  bool left_for_later_ = false;
-  bool awaits_input_ = false;
+  Input input_;
+  Output output_;
   bool room_wakes_ = true;  // from the first wait for room on, even while nothing waits; connecting waits for it
-  bool window_limited_ = false;
-  bool input_waits_ = false;   // for its turn under the volunteer's limit
-  bool output_waits_ = false;  // for its turn, too
-  bool blocked_ = false;       // waits for room for output, or for the next tick
-  bool output_over_ = false;
-  bool pumping_ = false;
-  bool pump_posted_ = false;
-  std::vector<std::uint8_t> last_;  // bytes to be written before it closes
   std::optional<asio::steady_timer> closes_at_;
-  LossWatch losses_;
-  bool loss_based_ = false;  // whether its congestion control is
-  TcpCounters counted_;      // counters already in the context's totals
-  net::WireBytes counted_on_wire_;
-  std::int64_t header_bytes_ = 0;  // header bytes of each packet
-  TimePoint counted_at_{};
+  StreamMeter meter_;
+  SocketBuffers buffers_;
   bool beats_ = false;
   WhilePaced while_paced_;
-  int gather_max_;       // bytes worth waiting for
-  int wakes_at_ = 1;     // bytes in the socket that wake us
-  int unsent_max_;       // bytes in the kernel beyond which the socket counts as full
-  bool yields_ = false;  // the last pulled frame yields: the socket counts as full with fewer bytes
 };
 
 }  // namespace starling::transport
