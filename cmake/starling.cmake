@@ -1,6 +1,7 @@
 # Functions for the kinds of target in this tree. A folder is a static library; a test folder is a doctest program.
 
 include(cmake/precompiled.cmake)
+include(cmake/unity.cmake)
 
 # starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [PRECOMPILED set])
 # NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
@@ -12,6 +13,7 @@ function(starling_library name)
   target_include_directories(starling_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(starling_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} starling_warnings)
   starling_precompiled(starling_${name} ${arg_PRECOMPILED})
+  starling_unity_groups(starling_${name})
 endfunction()
 
 # Like starling_library, for folders whose headers have Qt's signals. PRECOMPILED must be said: qt, or qt_core without Qt6::Widgets.
@@ -30,8 +32,6 @@ function(starling_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   starling_precompiled(${name} ${arg_PRECOMPILED})
 endfunction()
-
-starling_header_set(test HEADERS <doctest/doctest.h> DEFINITIONS DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
 
 # starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set] [OPTIMISED]): one doctest program, run by
 # ctest. Its own files are optimised less than what they test, because compiling them takes longer than running them;

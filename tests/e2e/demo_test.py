@@ -73,6 +73,17 @@ class Verdict(unittest.TestCase):
             self.assertEqual(len(results.failures({**self.GOOD, **change})), 1, change)
 
 
+class Seconds(unittest.TestCase):
+    def test_phases_come_as_the_entry_script_gives_them(self):
+        options = demo.parse_arguments(["--until-first-round", "--spent", "configure=8,7", "--spent", "build=310,590"])
+        self.assertEqual(options.spent, [("configure", 8, 7), ("build", 310, 590)])
+
+    def test_packages_are_not_part_of_what_configuring_and_building_take(self):
+        lines = demo.timetable([("packages", 90, 30), ("configure", 8, 7), ("build", 310, 590), ("first round", 12, 20)])
+        self.assertEqual([line.split()[-2:] for line in lines[1:]],
+                         [["90", "30"], ["8", "7"], ["310", "590"], ["12", "20"], ["330", "617"]])
+
+
 class Text(unittest.TestCase):
     def test_no_fortune_is_both_trained_on_and_held_out(self):
         corpus = text.load_corpus()
