@@ -65,11 +65,11 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   App* self = app.get();
   STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / app->options_.control_socket,
                                                       [self](const auto& request) { return self->handle(request); }));
-  if (options.remote_door) app->remote_->reopen();
+  if (options.remote_door) app->remote_.door->reopen();
   // The first look comes first, so that nothing begins that the rules forbid.
-  app->sensing_.post([self] {
+  app->loops_.sensors.post([self] {
     self->look_around();
-    self->control_.post([self] {
+    self->loops_.control.post([self] {
       if (self->current() != nullptr) self->open_project();
       self->publish();
     });
@@ -80,33 +80,31 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
 App::App(const AppOptions& options, storage::Memberships memberships, storage::HostIdentity host)
     : options_(options),
       host_(std::move(host)),
-      sensors_(sensors_for(options)),
+      preparation_{.backoff = net::Backoff(static_cast<std::uint64_t>(clocks_.corrected.wall_now().unix_ms),
+                                           {std::chrono::milliseconds(500), std::chrono::seconds(30)})},
+      sensing_{.sensors = sensors::Sensors(sensors_for(options))},
       memberships_(std::move(memberships)),
-      governor_(storage::PreferenceFiles(options.data_dir), volunteers_clock_, options.threads),
-      backoff_(static_cast<std::uint64_t>(clock_.wall_now().unix_ms),
-               {std::chrono::milliseconds(500), std::chrono::seconds(30)}),
-      control_(clock_),
-      trainer_(clock_),
-      coordinator_(clock_),
-      sensing_(clock_) {
-  remote_ = std::make_unique<RemoteDoor>(options_.data_dir, volunteers_clock_,
-                                         [this](const auto& request) { return handle(request); });
-  control_.start("control");
-  trainer_.start("trainer");
-  coordinator_.start("coordinator");
-  sensing_.start("sensors");
-  updates_ = std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
-                                                          [this] { control_.post([this] { publish(); }); }, &line_},
-                                            volunteers_clock_);
+      governor_(storage::PreferenceFiles(options.data_dir), clocks_.volunteers, options.threads),
+      loops_(clocks_.corrected) {
+  remote_.door = std::make_unique<RemoteDoor>(options_.data_dir, clocks_.volunteers,
+                                              [this](const auto& request) { return handle(request); });
+  loops_.control.start("control");
+  loops_.trainer.start("trainer");
+  loops_.coordinator.start("coordinator");
+  loops_.sensors.start("sensors");
+  updates_.keeper =
+      std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
+                                                   [this] { loops_.control.post([this] { publish(); }); }, &line_},
+                                     clocks_.volunteers);
 }
 
 App::~App() {
-  closing_ = true;
+  preparation_.ending = true;
   board_.close();
   look_ups_.cancel();
-  updates_->cancel();
-  sensing_.stop();
-  control_.run_and_wait([this] {
+  updates_.keeper->cancel();
+  loops_.sensors.stop();
+  loops_.control.run_and_wait([this] {
     count_traffic();
     governor_.save_traffic();
     save_history();
@@ -114,16 +112,16 @@ App::~App() {
     if (calls_) calls_->cancel();
   });
   // These tasks stand behind everything that still runs on these threads, in the order in which they feed one another.
-  coordinator_.run_and_wait([] {});
-  trainer_.run_and_wait([this] {
+  loops_.coordinator.run_and_wait([] {});
+  loops_.trainer.run_and_wait([this] {
     if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
-  remote_->close();  // control still asks for its view
-  coordinator_.stop();
-  trainer_.stop();
-  control_.stop();
-  updates_.reset();  // posts to control until its thread has ended
+  remote_.door->close();  // control still asks for its view
+  loops_.coordinator.stop();
+  loops_.trainer.stop();
+  loops_.control.stop();
+  updates_.keeper.reset();  // posts to control until its thread has ended
 }
 
 wire::ControlReply App::handle(const wire::ControlRequest& request) {
@@ -144,7 +142,7 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
           [&](const OneOf<PreviewProject, GetLeaderboard, ArrangeTeam> auto&) { return look_up(request); },
           [&](const GetLog& asked) { return reply_of(log_tail(asked.lines)); },
           [&](const ArrangeRemote& asked) { return arrange_remote(asked); },
-          [&](const LookForUpdate& asked) { return reply_of(updates_->ask(asked.install)); },
+          [&](const LookForUpdate& asked) { return reply_of(updates_.keeper->ask(asked.install)); },
           [&](const SampleText& asked) { return reply_of(sample(asked)); },
           [&](const StopDaemon&) { return reply_of(stop()); },
           [](const Authenticate&) {
@@ -173,7 +171,7 @@ Result<std::string> App::sample(const wire::SampleText& request) {
   // Shared: the trainer thread may answer after this caller has given up.
   auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> future = answer->get_future();
-  control_.run_and_wait([&] {
+  loops_.control.run_and_wait([&] {
     if (!run_) {
       answer->set_value(
           Error{ErrorCode::failed_precondition,
@@ -207,14 +205,14 @@ void App::publish() {
   status.membership.peer = host_.key.peer_id();
   status.membership.projects = static_cast<int>(memberships_.all().size());
   const storage::Membership* membership = current();
-  has_project_ = membership != nullptr;
+  sensing_.has_project = membership != nullptr;
   if (membership != nullptr) {
     status.membership.project = membership->project.name;
     status.membership.display_name = membership->project.display_name;
   }
-  if (!closing_run_.empty()) {
+  if (!change_.closing.empty()) {
     status.phase = wire::DaemonPhase::idle;
-    status.reason = closing_run_;
+    status.reason = change_.closing;
     status.ends_when = "what it left is put away";
   } else if (membership == nullptr) {
     status.phase = wire::DaemonPhase::idle;
@@ -223,19 +221,20 @@ void App::publish() {
   } else if (run_) {
     run_->describe(status);
   } else {
-    status.phase = prepare_due_ ? wire::DaemonPhase::paused : wire::DaemonPhase::preparing;
-    status.reason = preparing_;
-    status.ends_when = version_required_.empty() ? "the model and its data are here" : "Starling is updated";
-    if (refusal_) {
-      status.ends_when = refusal_->ends_when;
-      status.rules.action = refusal_->action;
-      status.rules.action_command = refusal_->command;
+    status.phase = preparation_.due ? wire::DaemonPhase::paused : wire::DaemonPhase::preparing;
+    status.reason = preparation_.activity;
+    status.ends_when =
+        preparation_.version_required.empty() ? "the model and its data are here" : "Starling is updated";
+    if (preparation_.refusal) {
+      status.ends_when = preparation_.refusal->ends_when;
+      status.rules.action = preparation_.refusal->action;
+      status.rules.action_command = preparation_.refusal->command;
     }
   }
-  status.update = updates_->status();
-  status.update.required = version_required_;
+  status.update = updates_.keeper->status();
+  status.update.required = preparation_.version_required;
   governor_.describe(status);
-  if (const std::string problem = remote_->view().problem; !problem.empty()) {
+  if (const std::string problem = remote_.door->view().problem; !problem.empty()) {
     status.problems.push_back("other computers cannot control this daemon: " + problem);
   }
   notice_round_ends(status);

@@ -25,7 +25,7 @@ wire::ControlReply App::recall(const wire::ControlRequest& request) {
     reply.error = Error{ErrorCode::invalid_argument, "a history's span is rounds, day, month or all"};
     return reply;
   }
-  const bool ran = control_.run_and_wait([&] {
+  const bool ran = loops_.control.run_and_wait([&] {
     if (span) {
       reply.history =
           current() != nullptr ? current()->history.history().points(*span) : std::vector<wire::HistoryPoint>();
@@ -39,14 +39,14 @@ wire::ControlReply App::recall(const wire::ControlRequest& request) {
 
 wire::ControlReply App::arrange_remote(const wire::ArrangeRemote& request) {
   wire::ControlReply reply;
-  const MutexLock lock(remote_mutex_);
+  const MutexLock lock(remote_.mutex);
   if (request.action == "enable") {
-    put(remote_->enable(request.listen, request.port), reply.remote, reply);
+    put(remote_.door->enable(request.listen, request.port), reply.remote, reply);
   } else if (request.action == "disable") {
-    if (const Status shut = remote_->disable(); !shut.ok()) reply.error = shut.error();
-    reply.remote = remote_->view();
+    if (const Status shut = remote_.door->disable(); !shut.ok()) reply.error = shut.error();
+    reply.remote = remote_.door->view();
   } else if (request.action == "show") {
-    reply.remote = remote_->view();
+    reply.remote = remote_.door->view();
   } else {
     reply.error = Error{ErrorCode::invalid_argument, "calls from other computers can be enabled, disabled and shown"};
   }
@@ -56,7 +56,7 @@ wire::ControlReply App::arrange_remote(const wire::ArrangeRemote& request) {
 wire::ControlReply App::look_up(const wire::ControlRequest& request) {
   wire::ControlReply reply;
   std::optional<storage::Project> project;
-  const bool ran = control_.run_and_wait([&] {
+  const bool ran = loops_.control.run_and_wait([&] {
     if (current() != nullptr) project = current()->project;
     if (governor_.verdict().network == policy::NetworkUse::none) {
       reply.error = Error{ErrorCode::failed_precondition, describe_obstacle(governor_.verdict())};
