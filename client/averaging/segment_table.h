@@ -15,6 +15,7 @@ namespace starling::averaging {
 
 using SegmentIndex = std::uint32_t;
 
+// A run of coordinates that travels and is averaged as one.
 struct Segment {
   std::int64_t begin = 0;  // first coordinate
   std::uint32_t floats = 0;

@@ -44,6 +44,7 @@ struct Threads {
   CorrectedClock& clock;
 };
 
+// Paths and addresses of this installation, equal for all runs.
 struct RunOptions {
   std::filesystem::path trainer_program;
   std::string listen_host = "::";

@@ -30,9 +30,13 @@ struct StateName {
 struct FromNobody {};
 struct FromPreviousStep {};  // this volunteer kept it before its last step
 struct FromSeed {};          // the state of round 0, which is made here
+
+// Members that hold the swarm's state; several are asked at once.
 struct FromDonors {
   std::vector<wire::Endpoint> donors;
 };
+
+// The coordinator's copy, for a swarm in which nobody holds the state.
 struct FromCopy {
   wire::Artefact file;  // the coordinator's
 };

@@ -40,6 +40,8 @@
 
 namespace starling::session {
 
+// The session's activity, for display and for the coordinator; it follows from the state of the parts and decides
+// nothing.
 enum class Phase : std::uint8_t { joining, waiting, downloading, training, averaging, stepping, evaluating, paused };
 std::string_view to_string(Phase phase);
 
@@ -50,6 +52,7 @@ struct Activity {
   std::string ends_when;
 };
 
+// The run, this computer, and the manifest's choices that a session follows; fixed for its life.
 struct SessionOptions {
   RunId run_id;
   PeerId self;

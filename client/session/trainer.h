@@ -13,12 +13,14 @@
 
 namespace starling::session {
 
+// A micro-batch that was computed and added to the sum.
 struct BatchReport {
   SampleCount samples = 0;
   double loss_sum = 0;  // nats per predicted token, summed over samples
   double seconds = 0;   // compute time
 };
 
+// A measurement on the held-out data at one state.
 struct Evaluation {
   double bits_per_byte = 0;
   std::int64_t bytes = 0;            // held-out bytes that were predicted

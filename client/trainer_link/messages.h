@@ -46,6 +46,7 @@ struct ChildLimits {
   bool yield_to_others = true;     // use only processor and disk time that no other process wants
 };
 
+// One call of a Trainer, from the daemon to its child. Fields that its command does not name are unset.
 struct Request {
   Command command = Command::start;
   std::uint64_t sequence = 0;  // repeated by the reply
@@ -64,6 +65,7 @@ struct Request {
 
 constexpr int kNoBucket = -1;
 
+// The child's answer to one request, or its word that a bucket has stepped.
 struct Reply {
   std::uint64_t sequence = 0;
   Status status;                   // result of the command; the fields below are valid only if it is ok

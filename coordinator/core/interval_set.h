@@ -7,6 +7,7 @@
 
 namespace starling::core {
 
+// Whole numbers from `first` up to, but not including, `end`.
 struct Interval {
   std::int64_t first = 0;
   std::int64_t end = 0;

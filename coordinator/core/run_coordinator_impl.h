@@ -29,6 +29,7 @@
 
 namespace starling::core {
 
+// The round's plan as the coordinator gave it out, kept until the round is decided or planned again.
 struct Plan {
   GroupId id;                           // the id that members report
   std::vector<wire::GroupInfo> groups;  // one, or the columns of a grid

@@ -43,6 +43,7 @@ class KnownHosts {
   [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
 };
 
+// Times, limits and choices of a run's coordination, fixed while it is served.
 struct CoordinatorOptions {
   Duration heartbeat_min = std::chrono::milliseconds(50);
   Duration heartbeat_max = std::chrono::seconds(10);
@@ -85,10 +86,13 @@ struct CoordinatorOptions {
   std::uint64_t nonce = 1;    // differs at every start, so that group ids never repeat
 };
 
+// A member with its lane, the part of the data's order that its samples come from.
 struct LaneHolder {
   PeerId peer;
   int lane = 0;
 };
+
+// Samples that were credited to one account in this run.
 struct AccountSamples {
   AccountId account = 0;
   SampleCount samples = 0;
@@ -110,6 +114,8 @@ struct SampleTried {
   AccountId account = 0;
   RoundIndex last_round = 0;
 };
+
+// Failed tries of leased samples since the last op of this kind.
 struct SamplesTried {
   std::vector<SampleTried> tries;
   std::int64_t oldest_epoch = 0;  // tries of epochs before it are of no use any more
@@ -126,6 +132,8 @@ struct LeasesDealt {
   std::int64_t process = 0;
   std::vector<wire::SampleLease> leases;
 };
+
+// The leased samples as the store has them when a run begins to be served.
 struct RecoveredLeases {
   std::int64_t next_epoch = 0;            // above all epochs that samples were ever dealt from
   std::vector<std::int64_t> open_epochs;  // epochs with samples that are neither counted nor set aside
@@ -164,6 +172,8 @@ struct CreditedContribution {
   AccountId account = 0;
   SampleCount samples = 0;  // at least 1
 };
+
+// A round whose result counts. The store writes all of it in one transaction.
 struct RoundDecided {
   RoundIndex round = 0;
   GroupId group;
@@ -188,6 +198,8 @@ struct ClaimUnconfirmed {
   SampleCount samples = 0;  // at least 1
   WallTime wall;
 };
+
+// A member has a lane from now on, across restarts of the coordinator.
 struct LaneAssigned {
   LaneHolder holder;
   std::optional<PeerId> displaced;  // held the lane before and must give it up first
@@ -209,6 +221,8 @@ struct EvaluationStored {
   std::optional<double> accuracy;
   WallTime wall;
 };
+
+// The run has ended by itself: it has taken all of its rounds.
 struct RunStateChanged {
   wire::RunState state = wire::RunState::complete;
 };
@@ -241,6 +255,7 @@ struct SeatChanged {
 using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried,
                              SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
+// The answer to a heartbeat, and everything that must be stored before it is sent.
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
   wire::HeartbeatReply reply;

@@ -22,6 +22,7 @@ struct LeaderboardQuery {
   std::string me;  // the viewer's own name, to be pinned
 };
 
+// One page of a board, with the view that selected it.
 struct LeaderboardData {
   std::string project;
   RunId run_id;  // empty: there is no run

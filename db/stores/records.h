@@ -21,6 +21,7 @@ struct Page {
   std::int64_t offset = 0;
 };
 
+// The condition of an account. Only active and anonymous ones may train.
 enum class AccountState : std::uint8_t {
   active,
   waiting,    // waits for the operator's approval
@@ -28,6 +29,7 @@ enum class AccountState : std::uint8_t {
   anonymous,  // the one account of everybody without a name
 };
 
+// A volunteer. Rows are never deleted: the ledger refers to them.
 struct Account {
   AccountId id = 0;
   std::string display_name;  // unique; upper and lower case of a-z count as the same letter
@@ -37,6 +39,7 @@ struct Account {
   WallTime deleted = {};
 };
 
+// A computer of an account, known by the digest of its key.
 struct Host {
   PeerId peer_id;
   AccountId account_id = 0;
@@ -58,6 +61,7 @@ struct JoinRequest {
   std::optional<Digest> token_hash = {};      // hash of the computer's device token
 };
 
+// Permission for a number of new computers to join, known by the hash of its token.
 struct Invite {
   Digest token_hash;  // the token itself is never stored
   WallTime created;
@@ -66,8 +70,10 @@ struct Invite {
   std::int64_t uses = 0;
 };
 
+// The operator's will, or the end: a complete run does not train again.
 enum class RunState : std::uint8_t { paused, running, complete };
 
+// A run as it is stored. Its manifest is checked elsewhere.
 struct Run {
   RunId run_id;
   std::string manifest_envelope;  // signed; opaque here
@@ -99,6 +105,7 @@ struct Contribution {
   WallTime at;
 };
 
+// A line of the ledger, numbered in the order of writing.
 struct LedgerEntry {
   std::int64_t id = 0;
   RunId run_id;
@@ -106,6 +113,7 @@ struct LedgerEntry {
   Contribution contribution;
 };
 
+// Accepted samples and their credit, in millionths.
 struct Totals {
   SampleCount samples = 0;
   MicroCredit credit = 0;
@@ -137,6 +145,8 @@ struct UnconfirmedClaim {
   SampleCount samples = 0;
   WallTime at;
 };
+
+// Sums of the claims that no group confirmed. Nothing is credited for them.
 struct ClaimSums {
   std::int64_t claims = 0;  // at most one for each computer and round
   SampleCount samples = 0;
@@ -202,6 +212,7 @@ struct SampleSetAside {
   std::int64_t place = 0;
 };
 
+// An epoch's samples by their fate; the rest is still to be counted.
 struct EpochProgress {
   std::int64_t epoch = 0;
   SampleCount samples = 0;    // number in the epoch
@@ -220,6 +231,7 @@ struct KeptCheckpoint {
   WallTime at;
 };
 
+// A file that runs refer to by its digest. The bytes lie in the project's folder, not in the database.
 struct ArtefactRecord {
   Digest digest;
   std::int64_t bytes = 0;

@@ -53,6 +53,7 @@ constexpr std::int64_t kLongPollMs = 30000;
 constexpr std::size_t kProblemsShownMax = 8;
 constexpr std::size_t kPreferenceChangesMax = 64;
 
+// A preference by its name, and its new value as people write it.
 struct PreferenceChange {
   std::string name;
   std::string value;  // in the form that set_preference takes
@@ -308,6 +309,7 @@ struct DaemonStatus {
   NetworkStatus network;
 };
 
+// The answer to one request: an error, or the one field that its command fills in.
 struct ControlReply {
   std::optional<Error> error;
   std::optional<DaemonStatus> status;

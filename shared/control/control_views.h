@@ -21,6 +21,7 @@ constexpr int kHistorySpans = 4;
 std::string_view to_string(HistorySpan span);
 std::optional<HistorySpan> history_span(std::string_view name);
 
+// This computer's training within one interval, for charts.
 struct HistoryPoint {
   WallTime begin;        // start of the interval; a round's end, where the points are rounds
   RoundIndex round = 0;  // the last of the interval
@@ -48,12 +49,14 @@ struct PeerView {
 };
 constexpr std::size_t kPeersShownMax = 256;
 
+// The members of the last averaging, of whom at most kPeersShownMax are listed.
 struct PeersView {
   RoundIndex round = 0;
   std::int64_t members = 0;  // more than kPeersShownMax are possible
   std::vector<PeerView> peers;
 };
 
+// A volunteer's row of the leaderboard.
 struct StandingView {
   std::int64_t rank = 0;
   std::string name;

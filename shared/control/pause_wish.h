@@ -11,6 +11,7 @@
 
 namespace starling::wire {
 
+// The moment at which training stops.
 enum class PauseKind : std::uint8_t { none, after_round, now };
 
 // The pause ends at a wall-clock time, so that it ends when it was said to, however long the computer was off.

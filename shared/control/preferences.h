@@ -14,6 +14,7 @@
 
 namespace starling::wire {
 
+// Whether a resource is used: always, by the rules below, or never.
 enum class UseMode : std::uint8_t { always, rules, never };
 std::string_view to_string(UseMode mode);
 

@@ -40,11 +40,13 @@ constexpr double kMessageRateMax = 1e15;                          // samples or 
 constexpr double kJitterMax = 10;                                 // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
 
+// The body of every answer that is no success.
 struct ErrorReply {
   std::string code;     // to_string(ErrorCode)
   std::string message;  // for people: what was tried, why it failed, what to do
 };
 
+// A computer's request to take part, with a key that it has just made.
 struct JoinRequest {
   int protocol = kProtocolVersion;
   std::string client_version;
@@ -59,6 +61,8 @@ struct JoinRequest {
   // joined before there were such secrets has none.
   std::string device_token = {};
 };
+
+// The computer's identity in the project, which it keeps.
 struct JoinReply {
   AccountId account_id = 0;
   PeerId peer_id;
@@ -69,10 +73,13 @@ struct JoinReply {
   std::string display_name = {};    // the account's; the project may know it by another name than was asked for
 };
 
+// A request for a new certificate of the same key. It needs no client certificate, which may have expired.
 struct RenewRequest {
   std::string csr_pem;
   std::string device_token = {};  // the one that it joined with
 };
+
+// The new certificate, and the coordinator's time.
 struct RenewReply {
   std::string certificate_pem;
   std::int64_t server_unix_ms = 0;
@@ -112,6 +119,9 @@ struct GridShare {
   std::uint32_t column = 0;           // its own
   std::vector<SampleCount> accepted;  // by column: samples that the heads have averaged into the result
 };
+
+// A member's account of a round that it finished. The coordinator believes it when more than half of the group's
+// accounts agree.
 struct RoundReport {
   RoundIndex round = 0;
   GroupId group;                // in a grid: the whole grid's id
@@ -152,6 +162,7 @@ struct SampleLease {
 };
 constexpr std::size_t kLeasesMax = 64;  // limit for one member at a time
 
+// A member's condition and measurements, sent at the interval that the last reply named.
 struct Heartbeat {
   int protocol = kProtocolVersion;
   RunId run_id;
@@ -184,10 +195,13 @@ struct Checkpoint {
   Artefact file;
 };
 constexpr std::size_t kCheckpointPieceBytes = 96 * 1024;
+
+// The coordinator's part of an upload that may be cut off at any byte.
 struct CheckpointReply {
   std::int64_t bytes = 0;  // bytes from the start on that the coordinator has; the next piece begins there
 };
 
+// The run's condition; members train while it is `running`.
 enum class RunState : std::uint8_t { created, running, paused, complete };
 std::string_view to_string(RunState state);
 

@@ -12,6 +12,7 @@ namespace starling::wire {
 
 constexpr std::size_t kTeamNameBytesMax = 128;
 
+// A request about the team of the account that the client certificate belongs to.
 struct TeamRequest {
   std::string action;     // "show", "found", "join" or "leave"
   std::string name = {};  // the team's, to found or join
