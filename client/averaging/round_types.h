@@ -14,13 +14,14 @@
 #include "shared/base/hash.h"
 #include "shared/base/result.h"
 #include "shared/protocol/group_info.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 #include "shared/wire/frames.h"
 
 namespace starling::averaging {
 
 using Rank = std::size_t;  // index in GroupInfo::members
 
+// Patience with other members: the times after which one counts as silent, or is left out as a straggler.
 struct AllReduceOptions {
   // A member is silent when nothing came from it for max(silence_floor, silence_factor x the largest gap between its
   // frames in this round). A ping goes out when a link has been quiet for ping_interval.
@@ -89,6 +90,7 @@ struct GridOutcome {
   std::vector<SampleCount> accepted;  // by column: samples in the result
 };
 
+// The result of an averaging, fixed once it has settled. The verdict says whether the output vector may be used.
 struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor

@@ -88,7 +88,7 @@ void ProjectRun::note_round(const wire::RoundReport& report) {
   point.round = report.round;
   point.samples = brought[parts_->key.peer_id()];
   point.loss = report.loss;
-  point.credit = reply.has_value() ? reply->credit : 0;
+  point.credit = reply.has_value() ? reply->credited.credit : 0;
   point.bytes = report.bytes_sent + report.bytes_received;
   listener_.round_done(point);
 }
@@ -139,11 +139,11 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
     const wire::HeartbeatReply& reply = *view.last_reply;
     status.membership.run_state = std::string(wire::to_string(reply.run_state));
     status.training.round = std::max(view.state_round, reply.round);
-    status.swarm.samples_accumulated = reply.samples_accumulated;
-    status.swarm.samples_per_s = reply.swarm_samples_per_s;
-    status.swarm.size = reply.swarm_size;
-    status.training.samples_credited = reply.credited_samples;
-    status.training.credit = reply.credit;
+    status.swarm.samples_accumulated = reply.swarm.samples_accumulated;
+    status.swarm.samples_per_s = reply.swarm.samples_per_s;
+    status.swarm.size = reply.swarm.size;
+    status.training.samples_credited = reply.credited.samples;
+    status.training.credit = reply.credited.credit;
   }
   if (parts_->network) {
     const transport::NetworkStats stats = parts_->network->stats();
@@ -162,9 +162,9 @@ std::string ProjectRun::limit_warning(const Permission& permission) const {
   needs.contribution_codec = parts_->manifest.contribution_codec;
   needs.error_feedback = parts_->manifest.error_feedback > 0;
   const session::Session::View view = parts_->session->view(threads_.clock.now());
-  if (view.last_reply.has_value() && view.last_reply->swarm_samples_per_s > 0) {
-    needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm_samples_per_s;
-    needs.swarm_size = view.last_reply->swarm_size;
+  if (view.last_reply.has_value() && view.last_reply->swarm.samples_per_s > 0) {
+    needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm.samples_per_s;
+    needs.swarm_size = view.last_reply->swarm.size;
   }
   return daemon::limit_warning(needs, permission.upload_bytes_per_s, permission.download_bytes_per_s);
 }

@@ -15,7 +15,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
 

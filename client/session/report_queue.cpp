@@ -1,4 +1,5 @@
 #include "client/session/report_queue.h"
+#include "shared/protocol/heartbeat.h"
 
 #include <utility>
 

@@ -8,7 +8,7 @@
 
 #include "client/session/trainer.h"
 #include "shared/base/ids.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 
 namespace starling::session {
 

@@ -15,7 +15,6 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/protocol/group_info.h"
-#include "shared/protocol/messages.h"
 
 namespace starling::session {
 

@@ -165,9 +165,9 @@ void Session::plan_without_coordinator(TimePoint now) {
 
 // The swarm's pace stays when nobody counts samples. A round that waited for a member is no measure of it.
 Duration Session::round_pace() const {
-  const double samples_per_s = std::max(last_reply_->swarm_samples_per_s, progress_.samples_per_s());
+  const double samples_per_s = std::max(last_reply_->swarm.samples_per_s, progress_.samples_per_s());
   if (samples_per_s <= 0) return kPaceUnknown;
-  const double seconds = static_cast<double>(last_reply_->target_batch_size) / samples_per_s;
+  const double seconds = static_cast<double>(last_reply_->swarm.target_batch_size) / samples_per_s;
   return from_seconds(std::min(seconds, to_seconds(kPaceMax)));
 }
 

@@ -34,7 +34,9 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/round_report.h"
+#include "shared/protocol/states.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/swarm/plausible.h"
 

@@ -314,10 +314,10 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   reply.round = round_;
   reply.state_digest = canonical_;
   reply.lane = member.lane;
-  reply.target_batch_size = manifest_.target_batch_size;
-  reply.samples_accumulated = sendable(members_.forecast().expected(now));
-  reply.swarm_samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
-  reply.swarm_size = static_cast<int>(members_.all().size());
+  reply.swarm.target_batch_size = manifest_.target_batch_size;
+  reply.swarm.samples_accumulated = sendable(members_.forecast().expected(now));
+  reply.swarm.samples_per_s = std::clamp(members_.forecast().samples_per_s(), 0.0, wire::kMessageRateMax);
+  reply.swarm.size = static_cast<int>(members_.all().size());
   reply.acknowledged_rounds = pending_credit_.empty() ? round_ : pending_credit_.front().first;
   // An acknowledgement settles all rounds before the current one, too, so these must be durable.
   if (member.results.state == Results::State::voided && pending_credit_.empty())
@@ -331,8 +331,8 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
     reply.evaluate_round = evaluation_.ask(now, member.who.peer, evaluation_situation(), options_);
   }
   if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
-    reply.credited_samples = sum->second;
-    reply.credit = std::min(credit_of(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
+    reply.credited.samples = sum->second;
+    reply.credited.credit = std::min(credit_of(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
   }
   tell_reach(member, reply);
   member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);
@@ -371,9 +371,9 @@ std::optional<CheckpointWanted> RunCoordinator::Impl::on_checkpoint_piece(TimePo
 void RunCoordinator::Impl::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
   reply.reachability = member.reach.verdict;
   reply.address = member.who.address;
-  reply.relay = member.relay.endpoint;
-  reply.relay_for = reach_.clients_of(member.who.peer);
-  reply.relay_bytes = std::min(wire::relay_bytes_per_round(vector_floats_), wire::kMessageCountMax);
+  reply.relaying.at = member.relay.endpoint;
+  reply.relaying.clients = reach_.clients_of(member.who.peer);
+  reply.relaying.bytes_per_round = std::min(wire::relay_bytes_per_round(vector_floats_), wire::kMessageCountMax);
 }
 
 void RunCoordinator::Impl::on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached) {

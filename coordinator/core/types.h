@@ -12,7 +12,10 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/sample_lease.h"
+#include "shared/protocol/states.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::core {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"

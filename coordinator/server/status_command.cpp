@@ -15,7 +15,7 @@
 #include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 

@@ -16,6 +16,7 @@ using MicroCredit = std::int64_t;
 constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
 
 constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
+// The part of a listing that is returned: at most `limit` rows, from the row `offset` on.
 struct Page {
   int limit = 100;  // 1 … kPageRowsMax
   std::int64_t offset = 0;

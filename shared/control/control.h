@@ -64,6 +64,7 @@ struct GetStatus {
   static constexpr std::string_view kCommand = "status";
   std::optional<std::int64_t> after_revision;  // waits for a later one
 };
+// Joins the project that a link names, as a new or a known account.
 struct JoinProject {
   static constexpr std::string_view kCommand = "join";
   std::string link;
@@ -71,6 +72,7 @@ struct JoinProject {
   std::string password;  // an existing account's, or a new one's; empty: none
   std::string email;     // for a new account; may be empty
 };
+// Asks for all joined projects, with their shares and the one whose turn it is.
 struct ListProjects {
   static constexpr std::string_view kCommand = "projects";
 };
@@ -80,21 +82,26 @@ struct ShareProject {
   std::string project;
   std::optional<double> share;
 };
+// Gives this project its turn now.
 struct TrainProject {
   static constexpr std::string_view kCommand = "train";
   std::string project;
 };
+// The volunteer agrees to run the program of the project's run.
 struct AllowProject {
   static constexpr std::string_view kCommand = "allow";
   std::string project;
 };
+// Ends the membership and removes the project's files.
 struct LeaveProject {
   static constexpr std::string_view kCommand = "leave";
   std::string project = {};  // may be empty if there is only one
 };
+// Ends the daemon, once its state is saved.
 struct StopDaemon {
   static constexpr std::string_view kCommand = "stop";
 };
+// Stops training until a time, or until it is resumed.
 struct Pause {
   static constexpr std::string_view kCommand = "pause";
   std::string reason = {};
@@ -102,60 +109,73 @@ struct Pause {
   bool after_round = false;   // once the round under way is done
   bool gpu = false;           // the graphics card alone
 };
+// Ends a pause.
 struct Resume {
   static constexpr std::string_view kCommand = "resume";
   bool gpu = false;  // the graphics card alone
 };
+// Asks for all settings with their values.
 struct GetPreferences {
   static constexpr std::string_view kCommand = "preferences";
 };
+// Changes settings: all of the request or, on an error, none.
 struct SetPreferences {
   static constexpr std::string_view kCommand = "set_preferences";
   std::string preset = {};                     // empty: none
   std::vector<PreferenceChange> changes = {};  // after the preset
 };
+// Lets the model go on from a text.
 struct SampleText {
   static constexpr std::string_view kCommand = "sample";
   std::string prompt;
   int length = 200;  // tokens (bytes where data are bytes), at most kSampleBytesMax
   double temperature = 0.8;
 };
+// Looks for a newer version now.
 struct LookForUpdate {
   static constexpr std::string_view kCommand = "update";
   bool install = false;  // installs it whatever the preferences say
 };
+// Asks for the last lines of the log.
 struct GetLog {
   static constexpr std::string_view kCommand = "log";
   int lines = 100;
 };
+// Asks what a join link leads to, without joining.
 struct PreviewProject {
   static constexpr std::string_view kCommand = "preview";
   std::string link;
 };
+// Asks for the figures of past rounds.
 struct GetHistory {
   static constexpr std::string_view kCommand = "history";
   std::string span;  // history_span() knows the words
 };
+// Asks for the members of the last averaging.
 struct GetPeers {
   static constexpr std::string_view kCommand = "peers";
 };
+// Shows or changes the account's team.
 struct ArrangeTeam {
   static constexpr std::string_view kCommand = "team";
   std::string action;     // show, found, join or leave
   std::string name = {};  // the team's
 };
+// Asks the coordinator for a page of the leaderboard.
 struct GetLeaderboard {
   static constexpr std::string_view kCommand = "leaderboard";
   std::string sort = {};    // recent, total, run, day or week
   std::string search = {};  // part of a name
   int page = 1;
 };
+// Opens, shows or shuts the door for other computers.
 struct ArrangeRemote {
   static constexpr std::string_view kCommand = "remote";
   std::string action;                // enable, show or disable
   std::string listen = "127.0.0.1";  // IP address on which others may call
   int port = 7447;                   // 0: any free one
 };
+// Proves to an opened door that the caller may use it; the first request of such a connection.
 struct Authenticate {
   static constexpr std::string_view kCommand = "authenticate";
   std::string token;
@@ -266,6 +286,7 @@ struct TrainingStatus {
   std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged
 };
 
+// The swarm as the last heartbeat described it.
 struct SwarmStatus {
   int size = 0;
   double samples_per_s = 0;
@@ -282,6 +303,7 @@ struct LocalStepsStatus {
   double spread = 0;
 };
 
+// This computer's traffic with other volunteers: present rates, and sums.
 struct NetworkStatus {
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;

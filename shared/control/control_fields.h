@@ -6,7 +6,7 @@
 
 #include "shared/control/control.h"
 #include "shared/control/pause_wish.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/wire/fields.h"
 
 namespace starling::wire {

@@ -75,6 +75,7 @@ struct PreferenceInfo {
 std::vector<PreferenceInfo> preference_infos();
 // A numeric setting's range, both ends included, and the unit of its numbers.
 enum class PreferenceUnit : std::uint8_t { none, minutes, percent, degrees_celsius, gigabytes, megabits_per_second };
+// Limits of a numeric setting, both included.
 struct PreferenceRange {
   double min;
   double max;

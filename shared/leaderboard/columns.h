@@ -22,6 +22,7 @@ enum class Board : std::uint8_t {
 };
 constexpr std::size_t kBoards = 5;
 
+// The measure of a column; a day is 24 hours.
 enum class Unit : std::uint8_t { credit_per_day, credit, samples };
 
 // Texts are English. A column is left out wherever its text is empty.

@@ -18,7 +18,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::net {
 

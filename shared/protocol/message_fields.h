@@ -3,8 +3,15 @@
 
 #include <array>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/error_reply.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/join.h"
+#include "shared/protocol/limits.h"
 #include "shared/protocol/release_feed.h"
+#include "shared/protocol/round_report.h"
+#include "shared/protocol/sample_lease.h"
+#include "shared/protocol/states.h"
 #include "shared/protocol/team.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/wire/fields.h"
@@ -239,10 +246,10 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit("state_digest", message.state_digest);
   visit("lane", message.lane, Whole{0, 1 << 20});
   visit("leases", message.leases, Items{kLeasesMax}, kLeftOutIfUnset);
-  visit("target_batch_size", message.target_batch_size, kCount);
-  visit("samples_accumulated", message.samples_accumulated, kCount);
-  visit("swarm_samples_per_s", message.swarm_samples_per_s, kRate);
-  visit("swarm_size", message.swarm_size, Whole{0, INT32_MAX});
+  visit("target_batch_size", message.swarm.target_batch_size, kCount);
+  visit("samples_accumulated", message.swarm.samples_accumulated, kCount);
+  visit("swarm_samples_per_s", message.swarm.samples_per_s, kRate);
+  visit("swarm_size", message.swarm.size, Whole{0, INT32_MAX});
   visit("acknowledged_rounds", message.acknowledged_rounds, kCount);
   visit("next_heartbeat_ms", message.next_heartbeat_ms, kCount);
   visit("server_unix_ms", message.server_unix_ms, kCount);
@@ -252,16 +259,16 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit("send_checkpoint", message.send_checkpoint, kLeftOutIfUnset);
   visit("checkpoint", message.checkpoint);
   visit_evaluate_round(visit, message);
-  visit("credited_samples", message.credited_samples, kCount);
-  visit("credit", message.credit, kRate);
+  visit("credited_samples", message.credited.samples, kCount);
+  visit("credit", message.credited.credit, kRate);
   visit("notice", message.notice, Text{kMessageBytesMax});
   // Older programs know nothing of the following.
   visit("reachability", message.reachability, kLater);
   visit("address", message.address, Text{kAddressBytesMax}, kLater);
-  visit("relay", message.relay);
-  visit.together("relay_for", !message.relay_for.empty(), [&] {
-    visit("relay_for", message.relay_for, Items{kRelayClientsMax}, InObject{"peer"});
-    visit("relay_bytes", message.relay_bytes, kCount);
+  visit("relay", message.relaying.at);
+  visit.together("relay_for", !message.relaying.clients.empty(), [&] {
+    visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
+    visit("relay_bytes", message.relaying.bytes_per_round, kCount);
   });
 }
 

@@ -39,13 +39,16 @@ struct Whole {
   std::int64_t least;
   std::int64_t most;
 };
+// Limits of a number, both included.
 struct Real {
   double least;
   double most;
 };
+// A limit for strings, in bytes of UTF-8.
 struct Text {
   std::size_t bytes_max;
 };
+// A limit for lists.
 struct Items {
   std::size_t max;
 };
@@ -84,8 +87,10 @@ constexpr NullIfUnset kNullIfUnset;
 
 namespace fields {
 
+// True for FixedId, whatever its tag and length.
 template <typename T>
 struct IsId : std::false_type {};
+// A FixedId is one.
 template <typename Tag, std::size_t N>
 struct IsId<FixedId<Tag, N>> : std::true_type {};
 

@@ -10,7 +10,7 @@
 #include "client/averaging/all_reduce.h"
 #include "coordinator/core/types.h"
 #include "shared/base/hash.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 #include "tests/sim/coordinator.h"
 
 namespace starling::sim {

@@ -12,7 +12,14 @@ PAGE = "docs/protocol.md"
 COMMAND = "python3 tests/tidy/protocol_page.py"
 # In the order in which a reader wants them.
 CHAPTERS = [
-    ("shared/protocol/messages.h", "Volunteers and the coordinator"),
+    ("shared/protocol/limits.h", "Volunteers and the coordinator"),
+    ("shared/protocol/states.h", "States of members and runs"),
+    ("shared/protocol/heartbeat.h", "Heartbeats"),
+    ("shared/protocol/round_report.h", "Reports of rounds"),
+    ("shared/protocol/sample_lease.h", "Leases of samples"),
+    ("shared/protocol/checkpoint.h", "Copies of the state"),
+    ("shared/protocol/join.h", "Joining"),
+    ("shared/protocol/error_reply.h", "Refusals"),
     ("shared/protocol/group_info.h", "The plan of a round"),
     ("shared/wire/frames.h", "Volunteers among themselves"),
     ("shared/wire/codec.h", "How numbers travel"),

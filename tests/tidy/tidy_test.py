@@ -375,7 +375,7 @@ class ProtocolPage(unittest.TestCase):
             (copy / "docs").mkdir()
             (copy / protocol_page.PAGE).write_text(protocol_page.page(copy))
             self.assertTrue(protocol_page.is_current(copy))
-            header = copy / "shared/protocol/messages.h"
+            header = copy / "shared/protocol/join.h"
             header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
             self.assertFalse(protocol_page.is_current(copy))
             self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))

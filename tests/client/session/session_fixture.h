@@ -109,8 +109,8 @@ struct Fixture {
     reply.round = round;
     reply.state_digest = state;
     reply.lane = 3;
-    reply.target_batch_size = 16;
-    reply.swarm_samples_per_s = 16;
+    reply.swarm.target_batch_size = 16;
+    reply.swarm.samples_per_s = 16;
     reply.next_heartbeat_ms = 1000;
     return reply;
   }

@@ -94,10 +94,10 @@ HeartbeatReply full_reply() {
   reply.state_digest = id<Digest>(7);
   reply.lane = 3;
   reply.leases = {{1, 2, 3, 4, 20}, {5, 2, 30, 4, 21}};
-  reply.target_batch_size = 96;
-  reply.samples_accumulated = 50;
-  reply.swarm_samples_per_s = 33.25;
-  reply.swarm_size = 4;
+  reply.swarm.target_batch_size = 96;
+  reply.swarm.samples_accumulated = 50;
+  reply.swarm.samples_per_s = 33.25;
+  reply.swarm.size = 4;
   reply.acknowledged_rounds = 16;
   reply.next_heartbeat_ms = 250;
   reply.server_unix_ms = 1'700'000'000'000;
@@ -107,13 +107,13 @@ HeartbeatReply full_reply() {
   reply.checkpoint = Checkpoint{40, id<Digest>(8), {id<Digest>(9), 1'000'000}};
   reply.send_checkpoint = true;
   reply.evaluate_round = 19;
-  reply.credited_samples = 12345;
-  reply.credit = 0.75;
+  reply.credited.samples = 12345;
+  reply.credited.credit = 0.75;
   reply.reachability = Reachability::blocked;
   reply.address = "192.0.2.7";
-  reply.relay = Endpoint{id<PeerId>(4), "192.0.2.4", 7000};
-  reply.relay_for = {id<PeerId>(5), id<PeerId>(6)};
-  reply.relay_bytes = 1 << 24;
+  reply.relaying.at = Endpoint{id<PeerId>(4), "192.0.2.4", 7000};
+  reply.relaying.clients = {id<PeerId>(5), id<PeerId>(6)};
+  reply.relaying.bytes_per_round = 1 << 24;
   reply.notice = "samples of \xc3\xa4ltere clients\n";
   return reply;
 }
