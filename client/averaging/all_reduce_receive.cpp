@@ -84,13 +84,13 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   }
   notes_[rank] = begin.note;
   if (relayed) {
-    roster_.learn_stake(rank, {begin.weight, begin.draw});
+    roster_.learn_terms(rank, {begin.weight, begin.draw});
     check_settled(now);
     return {};
   }
-  const Stake stake{begin.weight, begin.draw};
-  if (!roster_.begin(from, stake)) {
-    return roster_.stake(from) == stake ? Status() : nonsense("it began twice, with different weights");
+  const ContributionTerms terms{begin.weight, begin.draw};
+  if (!roster_.begin(from, terms)) {
+    return roster_.terms(from) == terms ? Status() : nonsense("it began twice, with different weights");
   }
   patience_.watch().on_begun(now, from);
   if (begin.weight > 0) sums_.await(from);
@@ -185,14 +185,14 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
-    const Stake stake{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
+    const ContributionTerms terms{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
     ++index;
-    if (stake.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
+    if (terms.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
       if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) losses_.saw(rank, *fault);
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
-    if (stake.weight != wire::kWeightUnknown) roster_.learn_stake(rank, stake);
+    if (terms.weight != wire::kWeightUnknown) roster_.learn_terms(rank, terms);
   }
   lose(now, news);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);

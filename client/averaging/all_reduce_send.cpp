@@ -58,13 +58,14 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   if (item.kind == Kind::begin) {
     const auto rank = static_cast<std::uint32_t>(item.rank);
     const RoundVectors& own = values_.vectors();
-    const Stake stake = item.rank == self_ ? Stake{own.weight, own.draw} : roster_.stake(item.rank);
+    const ContributionTerms terms =
+        item.rank == self_ ? ContributionTerms{own.weight, own.draw} : roster_.terms(item.rank);
     append(wire::encode(wire::Begin{rank,
                                     group_.vector_floats,
-                                    stake.weight,
+                                    terms.weight,
                                     plan_digest_,
                                     {note(item.rank).begin(), note(item.rank).end()},
-                                    stake.draw}));
+                                    terms.draw}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(done_for(to)));
@@ -89,7 +90,7 @@ wire::Done AllReduce::Impl::done_for(Rank to) const {
   wire::Done done{*progress_.result()};
   for (Rank rank = 0; outbox_.listens(to) && rank < roster_.size(); ++rank) {
     done.weights.push_back(roster_.weight(rank));
-    done.draws.push_back(roster_.stake(rank).draw);
+    done.draws.push_back(roster_.terms(rank).draw);
   }
   return done;
 }

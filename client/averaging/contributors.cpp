@@ -29,7 +29,7 @@ void count_samples(const SegmentTable& table, const Roster& roster, std::int64_t
   outcome.samples.resize(roster.size());
   for (Rank rank = 0; rank < roster.size(); ++rank) {
     outcome.samples[rank] = share_of(roster.weight(rank), floats[rank], vector_floats);
-    outcome.draws.push_back(outcome.samples[rank] > 0 ? roster.stake(rank).draw : 0);
+    outcome.draws.push_back(outcome.samples[rank] > 0 ? roster.terms(rank).draw : 0);
     if (floats[rank] > 0) outcome.weight_total += roster.weight(rank);
   }
 }

@@ -78,7 +78,7 @@ Status LateMember::on_done(Rank from, Payload payload) {
   if (done.weights.empty()) return {};
   parts_.progress.set_done(from, done.result_digest);
   for (Rank rank = 0; rank < roster.size(); ++rank) {
-    roster.set_stake(rank, {std::max(SampleCount{0}, done.weights[rank]), done.draws.empty() ? 0 : done.draws[rank]});
+    roster.set_terms(rank, {std::max(SampleCount{0}, done.weights[rank]), done.draws.empty() ? 0 : done.draws[rank]});
   }
   return {};
 }

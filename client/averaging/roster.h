@@ -15,7 +15,7 @@ using Votes = std::int64_t;
 
 class Roster {
  public:
-  Roster(const wire::GroupInfo& group, Rank self, const Stake& own);
+  Roster(const wire::GroupInfo& group, Rank self, const ContributionTerms& own);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] Rank self() const { return self_; }
@@ -49,16 +49,16 @@ class Roster {
   }
 
   // The member's own begin arrived here. False when it had arrived before.
-  bool begin(Rank rank, const Stake& stake);
+  bool begin(Rank rank, const ContributionTerms& terms);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
-  // Another member said with what stake this one began.
-  void learn_stake(Rank rank, const Stake& stake);
-  // Sets the stake that was averaged in, whatever the member itself said: another process may have begun in its place.
-  void set_stake(Rank rank, const Stake& stake);
+  // Another member said on what terms this one began.
+  void learn_terms(Rank rank, const ContributionTerms& terms);
+  // Sets the terms that were averaged in, whatever the member itself said: another process may have begun in its place.
+  void set_terms(Rank rank, const ContributionTerms& terms);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
-  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].stake.weight; }
-  [[nodiscard]] const Stake& stake(Rank rank) const { return members_[rank].stake; }
+  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].terms.weight; }
+  [[nodiscard]] const ContributionTerms& terms(Rank rank) const { return members_[rank].terms; }
   // Survivors with a link to this member that have not begun; late ones do not count.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
 
@@ -84,7 +84,7 @@ class Roster {
     bool begun = false;
     bool weight_known = false;
     Votes votes = 0;
-    Stake stake;
+    ContributionTerms terms;
   };
   void deal_votes(const wire::GroupInfo& group);
   void find_owners();

@@ -46,10 +46,10 @@ struct AllReduceOptions {
 };
 
 // The samples that a member says its gradient is made of. Everybody in the group hears both numbers.
-struct Stake {
+struct ContributionTerms {
   SampleCount weight = 0;  // samples
   SampleCount draw = 0;    // draw of the first sample, where samples are leased (wire::SampleLease); else 0
-  friend bool operator==(const Stake&, const Stake&) = default;
+  friend bool operator==(const ContributionTerms&, const ContributionTerms&) = default;
 };
 
 // Vectors that a member brings to a round and takes from it. Input and output are vector_floats long, do not overlap,
@@ -59,7 +59,7 @@ struct RoundVectors {
   std::span<const float> input;      // summable (codec.h)
   std::span<float> output;           // receives sum of inputs / sum of weights; own sums are formed inside it
   std::vector<std::uint8_t> note{};  // travels with this member's begin: at most wire::kBeginNoteBytesMax
-  SampleCount draw = 0;              // Stake::draw
+  SampleCount draw = 0;              // ContributionTerms::draw
   // Empty, or vector_floats long: in segments that this member reduces, it receives what the result's codec left out,
   // which is sum of inputs - result x sum of weights. It may be the input's own memory, because nobody needs the input
   // of a segment that is reduced here any more.
@@ -101,7 +101,7 @@ struct AveragingOutcome {
   Verdict verdict = Verdict::averaged;
   // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
   std::vector<SampleCount> samples;
-  std::vector<SampleCount> draws{};          // by rank: Stake::draw of members that have samples averaged in
+  std::vector<SampleCount> draws{};  // by rank: ContributionTerms::draw of members that have samples averaged in
   std::vector<ContributorRun> contributors;  // runs of the coordinates held, in order; one run when nothing went wrong
   std::vector<bool> reduced{};               // by segment: this member made the result
   std::vector<LostMember> lost;

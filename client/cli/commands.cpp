@@ -86,10 +86,11 @@ void add_view_commands(CLI::App& app, Requests& requests) {
       ->required();
 }
 
-// A command of two words; the second one is stored in `word`, for the request to the daemon.
-class Words {
+// A command with commands below it; the name of the one that is given is stored in `word`, for the request to the
+// daemon.
+class CommandGroup {
  public:
-  Words(CLI::App& app, const char* name, const char* help, std::string& word)
+  CommandGroup(CLI::App& app, const char* name, const char* help, std::string& word)
       : above_(app.add_subcommand(name, help)), word_(word) {
     above_->require_subcommand(1);
     above_->fallthrough();
@@ -108,7 +109,8 @@ class Words {
 
 void add_team_commands(CLI::App& app, Requests& requests) {
   constexpr const char* kName = "The team's name";
-  Words team(app, "team", "Volunteers who count together; what you earn stays with your team", requests.team.action);
+  CommandGroup team(app, "team", "Volunteers who count together; what you earn stays with your team",
+                    requests.team.action);
   team.add("show", "Yours, and how it stands");
   team.add("join", "Join one, and leave the one before")->add_option("team", requests.team.name, kName)->required();
   team.add("found", "Found one, as its first member")->add_option("team", requests.team.name, kName)->required();
@@ -116,8 +118,8 @@ void add_team_commands(CLI::App& app, Requests& requests) {
 }
 
 void add_remote_commands(CLI::App& app, Requests& requests) {
-  Words remote(app, "remote", "Control this daemon from another computer, over TLS with a token",
-               requests.remote.action);
+  CommandGroup remote(app, "remote", "Control this daemon from another computer, over TLS with a token",
+                      requests.remote.action);
   auto* enable = remote.add("enable", "Let it, with a new token; one that was made before counts no longer");
   enable
       ->add_option("--listen", requests.remote.listen, "IP address of this computer that others may call; 0.0.0.0: all")

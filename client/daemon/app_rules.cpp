@@ -16,8 +16,8 @@ constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a cra
 
 // Returns the lower of two limits; 0: there is none.
 double lower_limit(const std::optional<double>& max_mbit_s, double bytes_per_s) {
-  const double wished = max_mbit_s.value_or(0) * kBytesPerMbit;
-  return wished > 0 && bytes_per_s > 0 ? std::min(wished, bytes_per_s) : std::max(wished, bytes_per_s);
+  const double requested = max_mbit_s.value_or(0) * kBytesPerMbit;
+  return requested > 0 && bytes_per_s > 0 ? std::min(requested, bytes_per_s) : std::max(requested, bytes_per_s);
 }
 
 }  // namespace
@@ -68,11 +68,11 @@ void App::obey() {
   governor_.decide();
   count_turn();
   preparation_.allowed = governor_.may_prepare();
-  const wire::Preferences& wishes = governor_.preferences();
-  updates_.keeper->obey({wishes.update_check, wishes.update_install,
+  const wire::Preferences& preferences = governor_.preferences();
+  updates_.keeper->obey({preferences.update_check, preferences.update_install,
                          governor_.verdict().network != policy::NetworkUse::none,
                          governor_.verdict().network == policy::NetworkUse::all,
-                         static_cast<std::int64_t>(wishes.disk_free_min_gb * kBytesPerGigabyte)});
+                         static_cast<std::int64_t>(preferences.disk_free_min_gb * kBytesPerGigabyte)});
   const Permission allowed = permission();
   line_.upload.set_rate(clocks_.corrected.now(), allowed.upload_bytes_per_s);
   line_.download.set_rate(clocks_.corrected.now(), allowed.download_bytes_per_s);

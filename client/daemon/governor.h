@@ -60,14 +60,14 @@ class Governor {
 
  private:
   [[nodiscard]] policy::Month month() const;
-  Status keep_wish(const wire::PauseWish& wish);
+  Status keep_pause_request(const wire::PauseRequest& pause_request);
 
   storage::PreferenceFiles files_;
   const Clock& clock_;
   int threads_;
   policy::UtcOffset offset_;
   wire::Preferences preferences_;
-  wire::PauseWish wish_;
+  wire::PauseRequest pause_request_;
   policy::Surroundings surroundings_;
   policy::Verdict verdict_;
   storage::MonthTraffic traffic_;

@@ -123,16 +123,16 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   }
   status.training.rounds_done = view.rounds_done;
   status.training.rounds_failed = view.rounds_failed;
-  if (parts_->mixing != nullptr) {
-    for (const session::Mixing& mixing : parts_->mixing->mixings) {
-      status.local_steps.mixings += mixing.mixed();
-      status.local_steps.mixings_missed += mixing.missed();
+  if (parts_->gossip != nullptr) {
+    for (const session::Gossip& gossip : parts_->gossip->gossips) {
+      status.local_steps.gossips += gossip.mixed();
+      status.local_steps.mixings_missed += gossip.missed();
     }
-    const auto buckets = std::ssize(parts_->mixing->mixings);
-    status.local_steps.mixings /= buckets;
+    const auto buckets = std::ssize(parts_->gossip->gossips);
+    status.local_steps.gossips /= buckets;
     status.local_steps.mixings_missed /= buckets;
   }
-  status.local_steps.spread = spread_;
+  status.local_steps.consensus_distance = consensus_distance_;
   status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
   status.swarm.target_batch_size = parts_->manifest.target_batch_size;
   if (view.last_reply.has_value()) {

@@ -13,8 +13,8 @@
 namespace starling::models {
 
 // The tensors of a micro-batch, by the form of a sample (wire::SampleForm):
-//   next_word     tokens [batch, length] and their targets, of the same shape
-//   masked_words  tokens [batch, context]; segments, 0 or 1, of the same shape; places [batch, masked] in the flattened
+//   next_token    tokens [batch, length] and their targets, of the same shape
+//   masked_tokens tokens [batch, context]; segments, 0 or 1, of the same shape; places [batch, masked] in the flattened
 //                 tokens; the tokens to predict there, of the same shape, kNoGuess: none; order [batch], 1: swapped
 //   labelled      values (float) [batch, …] and classes [batch]
 using Batch = std::vector<at::Tensor>;
@@ -49,7 +49,7 @@ class Model {
 
   // Scores of the next token at every position: tokens [batch, length <= context] of integers to [batch · length,
   // vocabulary]. Undefined for a model that predicts no next tokens.
-  [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
+  [[nodiscard]] virtual at::Tensor next_token_scores(const at::Tensor& tokens) const;
 
   // Selects training (the initial mode) or evaluation, in which nothing is random.
   virtual void set_training(bool) {}

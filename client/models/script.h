@@ -13,7 +13,7 @@ std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Te
 // Shape of a sample of the run's data: a number of tokens, each with the next one to predict, or values of a shape and
 // a class.
 struct SampleShape {
-  std::int64_t words = 0;
+  std::int64_t tokens = 0;
   std::vector<std::int64_t> values;
 };
 

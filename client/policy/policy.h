@@ -14,7 +14,7 @@
 
 #include "client/policy/calendar.h"
 #include "shared/base/clock.h"
-#include "shared/control/pause_wish.h"
+#include "shared/control/pause_request.h"
 #include "shared/control/preferences.h"
 
 namespace starling::policy {
@@ -95,7 +95,7 @@ struct Verdict {
 struct Situation {
   const wire::Preferences& preferences;
   const Surroundings& surroundings;
-  const wire::PauseWish& wish;
+  const wire::PauseRequest& pause_request;
   WallTime now;
   const UtcOffset& offset;
   std::int64_t month_bytes = 0;  // bytes sent and received in this month of the data cap

@@ -174,9 +174,9 @@ Duration Session::round_pace() const {
 void Session::begin_averaging(TimePoint now) {
   const Meeting& meeting = cycle_.begin_averaging();
   const bool contributes = meeting.group.members[meeting.self].role != wire::MemberRole::auxiliary;
-  averaging::Stake stake;
-  if (contributes) stake = {progress_.samples(), draws_.first()};
-  mediator_.start_averaging(meeting.group, meeting.self, stake);
+  averaging::ContributionTerms terms;
+  if (contributes) terms = {progress_.samples(), draws_.first()};
+  mediator_.start_averaging(meeting.group, meeting.self, terms);
   link_.hurry(now);
   if (!options_.delay_parameter_updates) return;
   progress_.look_ahead(now);

@@ -88,7 +88,8 @@ class Session {
     // Sends the coordinator these once: nothing depends on their arrival.
     virtual void report_unusable(const wire::UnusableSamples& samples) = 0;
     // Averages the present round's gradient (weight 0: none was computed) with the group.
-    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
+    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                                 const averaging::ContributionTerms& terms) = 0;
     // Steps on the averaged gradient, then computes the new state's digest. When it is done, the next round's gradient
     // so far becomes the present one's; batches that began before end in it. The state before the step is kept, if
     // there is room for it, until forget_previous_state() or the next step.

@@ -71,7 +71,7 @@ class Trainer {
   virtual Result<Evaluation> evaluate() = 0;
   // Returns the `count` tokens with which the model goes on from `prompt`, which may be empty, at the given
   // temperature.
-  virtual Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) = 0;
+  virtual Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) = 0;
 };
 
 }  // namespace starling::session

@@ -50,7 +50,7 @@ class ChildProcess {
   [[nodiscard]] int error_output() const { return error_pipe_.get(); }
   // Reads and logs the available output, and keeps the last bytes. False when the pipe is closed.
   bool drain_error_output();
-  [[nodiscard]] const std::string& last_words() const { return last_words_; }
+  [[nodiscard]] const std::string& last_output() const { return last_output_; }
 
   // Activity of the child, to tell one that hangs from one that gets no processor time.
   struct Activity {
@@ -67,7 +67,7 @@ class ChildProcess {
   bool ended_by_us_ = false;
   int wait_status_ = 0;
   UniqueFd error_pipe_;
-  std::string last_words_;
+  std::string last_output_;
 };
 
 }  // namespace starling::trainer_link

@@ -89,7 +89,7 @@ class TrainerProcess final : public session::Trainer {
   // updates the whole step is done here, while the child goes on with parameters of its own.
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
-  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) override;
+  Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) override;
 
   // Takes effect with the next call. A child with another share is ended; the next call that computes starts one with
   // this share.

@@ -62,7 +62,7 @@ bool Averagings::may_be_followed() const {
 
 void Averagings::end(const Averaging& averaging) {
   ended_[averaging.bucket ? 1 : 0].add(averaging.driver->request().group);
-  averaging.driver->take_leave();
+  averaging.driver->announce_end();
 }
 
 void Averagings::end_followed() {

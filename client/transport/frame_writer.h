@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/averaging/round_types.h"
-#include "client/transport/tls_stream.h"
+#include "client/transport/peer_tls_stream.h"
 #include "shared/wire/frames.h"
 
 namespace starling::transport {
@@ -43,7 +43,7 @@ class FrameWriter {
   // Call it once, before anything is written.
   void say_first(std::vector<std::uint8_t> frame);
   // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it.
-  IoState write(TlsStream& stream, std::size_t& budget);
+  IoState write(PeerTlsStream& stream, std::size_t& budget);
 
   // Whether a frame that yields is under way.
   [[nodiscard]] bool yields() const { return loaded_ && current_.yields; }
@@ -52,7 +52,7 @@ class FrameWriter {
 
  private:
   bool load();
-  IoState write_rest(TlsStream& stream, std::size_t& budget);
+  IoState write_rest(PeerTlsStream& stream, std::size_t& budget);
 
   Pull pull_;
   bool loaded_ = false;

@@ -84,7 +84,7 @@ bool Hub::end(Averagings::Bucket bucket) {
   if (!averagings_.leave(bucket)) return false;
   if (!bucket) {
     line_.lift_pace();
-    line_.end_beats();
+    line_.end_ticks();
   }
   for (const auto& [key, link] : switchboard_.links()) link->detach_payload();
   averagings_.drop(bucket);
@@ -94,14 +94,14 @@ bool Hub::end(Averagings::Bucket bucket) {
 // Links of a gossip averaging have no pace: they are in use while no round is.
 Status Hub::mix(std::size_t bucket, AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
-  end_mixing(bucket);
+  end_gossip(bucket);
   averagings_.add(bucket, std::move(request), false);
   want_partners();
   service();
   return {};
 }
 
-void Hub::end_mixing(std::size_t bucket) {
+void Hub::end_gossip(std::size_t bucket) {
   if (!end(bucket)) return;
   want_partners();
   service();
@@ -109,7 +109,7 @@ void Hub::end_mixing(std::size_t bucket) {
 
 void Hub::want_partners() {
   if (const auto partners = averagings_.take_partners()) {
-    switchboard_.want(Switchboard::Purpose::mixing, partners->peers, &partners->self);
+    switchboard_.want(Switchboard::Purpose::gossip, partners->peers, &partners->self);
   }
 }
 
@@ -226,7 +226,7 @@ void Hub::input_paused(Link& link) {
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
   const Averagings::Sent sent = averagings_.next_frame(now, link, frame);
-  if (averagings_.wants_service(timer_set_for_, line_.next_beat() != kNever)) post_service();
+  if (averagings_.wants_service(timer_set_for_, line_.next_tick() != kNever)) post_service();
   if (sent == Averagings::Sent::nothing) return transfers_.next_frame(now, link, frame);
   const auto bytes = static_cast<std::size_t>(frame_bytes(frame.frame.payload.size()));
   if (sent == Averagings::Sent::awaited) transfers_.round_sends(now, bytes, line_.upload_speed());
@@ -272,7 +272,7 @@ void Hub::log_refusal(TimePoint now, const Error& why) {
 void Hub::service() {
   const TimePoint now = clock_.now();
   if (line_.next_measurement() <= now) measure(now);  // first: the rest takes time, in which counters go on
-  if (line_.next_beat() <= now) line_.beat(now, *averagings_.round());
+  if (line_.next_tick() <= now) line_.tick(now, *averagings_.round());
   if (switchboard_.next_tick() <= now) switchboard_.tick(now);
   averagings_.service(now, false);
   report(now, false);
@@ -299,7 +299,7 @@ void Hub::report(TimePoint now, bool gossip) {
 
 void Hub::on_round_settled() {
   transfers_.round_ended();
-  line_.end_beats();
+  line_.end_ticks();
   measure(clock_.now());
   line_.rest();
   // From now on callers are let in, but nobody is called any more.
@@ -316,7 +316,7 @@ void Hub::measure(TimePoint now) {
 
 // While pacing ticks come, everything due waits for the next one.
 TimePoint Hub::next_deadline() const {
-  if (line_.next_beat() != kNever) return line_.next_beat();
+  if (line_.next_tick() != kNever) return line_.next_tick();
   const TimePoint next = std::min({switchboard_.next_tick(), transfers_.next_deadline(), averagings_.next_deadline()});
   return transfers_.is_probing() ? std::min(next, line_.next_measurement()) : next;
 }

@@ -24,7 +24,7 @@ class Hub final : public Link::Mediator {
   Status average(AverageRequest request);
   void abandon();
   Status mix(std::size_t bucket, AverageRequest request);
-  void end_mixing(std::size_t bucket);
+  void end_gossip(std::size_t bucket);
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();
   [[nodiscard]] NetworkStats stats() const;

@@ -55,10 +55,10 @@ void LineTraffic::pace(TimePoint now, RoundDriver& round, std::uint64_t number) 
   if (paced_round_ != number) {
     paced_round_ = number;
     pace_.begin(now, round.bytes_planned(), std::min(upload_speed(), download_speed()));
-    expect_beats(pace_.beats() ? &round : nullptr);
+    expect_ticks(pace_.ticks() ? &round : nullptr);
   } else if (pace_.bytes_per_s() > 0 && (round.is_thinned() || round.outcome() != nullptr)) {
     pace_.lift();
-    next_beat_ = now;  // data that the pace had kept back goes out now
+    next_tick_ = now;  // data that the pace had kept back goes out now
   } else if (measured_at_ != now) {
     return;
   }
@@ -70,17 +70,17 @@ void LineTraffic::rest() {
   download_.rest();
 }
 
-void LineTraffic::expect_beats(const RoundDriver* round) {
-  last_beat_ = context_.clock.now();
-  next_beat_ = round != nullptr ? last_beat_ : kNever;
+void LineTraffic::expect_ticks(const RoundDriver* round) {
+  last_tick_ = context_.clock.now();
+  next_tick_ = round != nullptr ? last_tick_ : kNever;
   for (const auto& [key, link] : switchboard_.links()) {
-    link->expect_beats(round != nullptr && round->is_member(*link));
+    link->expect_ticks(round != nullptr && round->is_member(*link));
   }
 }
 
-void LineTraffic::beat(TimePoint now, const RoundDriver& round) {
-  const Duration since_last = now - last_beat_;
-  last_beat_ = now;
+void LineTraffic::tick(TimePoint now, const RoundDriver& round) {
+  const Duration since_last = now - last_tick_;
+  last_tick_ = now;
   std::vector<std::shared_ptr<Link>> links;  // a copy: the input of one link may open or close others
   std::size_t streams = 0;
   for (const auto& [key, link] : switchboard_.links()) {
@@ -88,13 +88,13 @@ void LineTraffic::beat(TimePoint now, const RoundDriver& round) {
     links.push_back(link);
     streams += link->streams();
   }
-  next_beat_ = now + pace_.next_beat(streams, round.have_begun(), round.bytes_left());
-  beating_ = true;
+  next_tick_ = now + pace_.next_tick(streams, round.have_begun(), round.bytes_left());
+  ticking_ = true;
   for (const auto& link : links) {
-    link->expect_beats(pace_.beats());  // the link may be new
-    link->beat(since_last);
+    link->expect_ticks(pace_.ticks());  // the link may be new
+    link->tick(since_last);
   }
-  beating_ = false;
+  ticking_ = false;
   for (const auto& link : links) link->pump();
 }
 

@@ -50,17 +50,17 @@ class LineTraffic {
   void rest();
   // The round is over: its links may send as fast as they can, or, at least, have no ticks any more.
   void lift_pace() { pace_.lift(); }
-  void end_beats() { expect_beats(nullptr); }
+  void end_ticks() { expect_ticks(nullptr); }
 
   // Links of a round that takes a while move their data in pacing ticks, all of them at once. kNever: no ticks.
-  [[nodiscard]] TimePoint next_beat() const { return next_beat_; }
-  void beat(TimePoint now, const RoundDriver& round);
+  [[nodiscard]] TimePoint next_tick() const { return next_tick_; }
+  void tick(TimePoint now, const RoundDriver& round);
   // Links are taking in their data of a tick.
-  [[nodiscard]] bool beating() const { return beating_; }
+  [[nodiscard]] bool beating() const { return ticking_; }
 
  private:
   // The round whose links have ticks from now on; null: none.
-  void expect_beats(const RoundDriver* round);
+  void expect_ticks(const RoundDriver* round);
   // Subtracts bytes relayed since the last call from those that links may pass.
   void count_relayed(TimePoint now, std::int64_t relayed);
   void count_on_wire(std::int64_t state_bytes);
@@ -78,9 +78,9 @@ class LineTraffic {
 
   LinePace pace_;
   std::uint64_t paced_round_ = 0;  // the latest round that has begun
-  TimePoint next_beat_ = kNever;
-  TimePoint last_beat_{};
-  bool beating_ = false;
+  TimePoint next_tick_ = kNever;
+  TimePoint last_tick_{};
+  bool ticking_ = false;
 };
 
 }  // namespace starling::transport

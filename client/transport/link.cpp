@@ -44,7 +44,7 @@ void Link::accept(asio::ip::tcp::socket socket) {
   socket_ = std::move(socket);
   asio::error_code error;
   info_.remote = text_of(socket_.remote_endpoint(error));
-  begin_tls(TlsStream::Role::server);
+  begin_tls(PeerTlsStream::Role::server);
 }
 
 void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected) {
@@ -52,7 +52,7 @@ void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected)
   info_.dialled = true;
   info_.remote = text_of(endpoint);
   greeting_.dialled = endpoint;
-  connect(endpoint, [this] { begin_tls(TlsStream::Role::client); });
+  connect(endpoint, [this] { begin_tls(PeerTlsStream::Role::client); });
 }
 
 void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling) {
@@ -61,12 +61,13 @@ void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool cal
   info_.relayed = true;
   info_.remote = fmt::format("peer {} over relay {}", expected.brief(), text_of(relay.at));
   connect(relay.at, [this, relay = relay.peer] {
-    const reach::RelayTalk::Wish wish{relay, reach::RelayRequest{reach::RelayRequestKind::call, info_.peer}};
-    relay_talk_ = std::make_shared<reach::RelayTalk>(socket_, tls_, context_.clock.wall_now(), wish);
+    const reach::RelayTalk::Task task{relay, reach::RelayRequest{reach::RelayRequestKind::call, info_.peer}};
+    relay_talk_ = std::make_shared<reach::RelayTalk>(socket_, tls_, context_.clock.wall_now(), task);
     relay_talk_->start([self = shared_from_this()](const Status& status) {
       if (!status.ok()) return self->close(status.error().prefixed(self->info_.remote));
       self->relay_talk_ = nullptr;
-      self->begin_tls(self->context_.self < self->info_.peer ? TlsStream::Role::client : TlsStream::Role::server);
+      self->begin_tls(self->context_.self < self->info_.peer ? PeerTlsStream::Role::client
+                                                             : PeerTlsStream::Role::server);
     });
   });
 }
@@ -89,9 +90,9 @@ void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()
   });
 }
 
-void Link::begin_tls(TlsStream::Role role) {
+void Link::begin_tls(PeerTlsStream::Role role) {
   info_.phase = Phase::handshaking;
-  greeting_.speaks_first = role == TlsStream::Role::client;
+  greeting_.speaks_first = role == PeerTlsStream::Role::client;
   LinkStream::Owner& owner = *this;
   const auto stream = std::make_shared<LinkStream>(context_, owner, std::move(socket_));
   streams_.push_back(stream);
@@ -124,21 +125,21 @@ Status Link::introduce(LinkStream& stream) {
   return {};
 }
 
-Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
-  using Wish = LinkStream::Wish;
+Result<LinkStream::Disposition> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
+  using Disposition = LinkStream::Disposition;
   const bool first = header.type == wire::FrameType::hello || header.type == wire::FrameType::join;
   if (first != (info_.phase == Phase::greeting)) {
     return Error{ErrorCode::corrupt, first ? "a hello out of place" : "something was sent before hello"};
   }
-  if (first) return Wish::take;
+  if (first) return Disposition::take;
   const FrameOrder::Turn turn = order_.turn_of(header);
   // The answer to our join may still be on its way, on the stream with the missing frame.
   const bool alone = streams_.size() == 1 && !widening_.joining() && !info_.ending;
   if (turn == FrameOrder::Turn::past || (turn == FrameOrder::Turn::early && alone)) return out_of_order(header);
-  if (turn == FrameOrder::Turn::early) return Wish::later;
-  if (header.type == wire::FrameType::widen) return Wish::take;
+  if (turn == FrameOrder::Turn::early) return Disposition::later;
+  if (header.type == wire::FrameType::widen) return Disposition::take;
   STARLING_ASSIGN(const bool wanted, mediator_.wants_frame(*this, header));
-  return wanted ? Wish::take : Wish::skip;
+  return wanted ? Disposition::take : Disposition::skip;
 }
 
 Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
@@ -208,7 +209,7 @@ Status Link::handle_join(LinkStream& stream, std::span<const std::uint8_t> paylo
 
 void Link::adopt(std::shared_ptr<LinkStream> stream) {
   stream->set_owner(*this);
-  stream->expect_beats(pacing_.beats);
+  stream->expect_ticks(pacing_.ticks);
   streams_.push_back(std::move(stream));
   for (const auto& each : streams_) each->set_company(streams_.size());
   if (widening_.on_joined(streams_.size())) add_stream();
@@ -285,7 +286,7 @@ std::optional<Duration> Link::count_traffic() {
   std::optional<Duration> queue;
   for (const auto& stream : streams_) {
     const TcpCounters before = stream->counted();
-    const LossWatch::Finding finding = stream->count_traffic(pacing_.beat);
+    const LossWatch::Finding finding = stream->count_traffic(pacing_.tick);
     widening_.note(finding);
     const TcpCounters& after = stream->counted();
     moved.bytes_delivered += after.bytes_delivered - before.bytes_delivered;
@@ -313,27 +314,27 @@ PeerSpeed Link::speed() const {
 }
 
 void Link::set_pace(double bytes_per_s) {
-  pacing_.share.set(pacing_.beats ? bytes_per_s : 0);
+  pacing_.share.set(pacing_.ticks ? bytes_per_s : 0);
   if (!pacing_.share.limits()) return;
   for (const auto& stream : streams_) stream->paced();
 }
 
-void Link::expect_beats(bool beats) {
-  if (pacing_.beats == beats || info_.phase != Phase::up) return;
-  pacing_.beats = beats;
-  for (const auto& stream : streams_) stream->expect_beats(beats);
-  if (beats) return;
-  pacing_.beat = {};
+void Link::expect_ticks(bool ticks) {
+  if (pacing_.ticks == ticks || info_.phase != Phase::up) return;
+  pacing_.ticks = ticks;
+  for (const auto& stream : streams_) stream->expect_ticks(ticks);
+  if (ticks) return;
+  pacing_.tick = {};
   pacing_.share.set(0);
   pump();
 }
 
-void Link::beat(Duration since_last) {
+void Link::tick(Duration since_last) {
   if (info_.phase != Phase::up) return;
-  pacing_.beat = since_last;
-  pacing_.share.beat(since_last);
+  pacing_.tick = since_last;
+  pacing_.share.tick(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // a copy: their input may add or end some
-  for (const auto& stream : streams) stream->beat();
+  for (const auto& stream : streams) stream->tick();
 }
 
 void Link::limit_window() {

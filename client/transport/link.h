@@ -104,10 +104,10 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // From now on at most this many bytes/s, in ticks; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
   // Whether ticks of a round come. When they end, the pace ends too.
-  void expect_beats(bool beats);
+  void expect_ticks(bool ticks);
   // A tick: takes in the data that has come since the last one, and adds to the output that the pace allows; pump()
   // sends it.
-  void beat(Duration since_last);
+  void tick(Duration since_last);
   // Call it after a change of the download's limit: little more than the limit may be on its way to us.
   void limit_window();
   // See FrameWriter: the owner of borrowed payloads is about to go.
@@ -122,9 +122,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
-  void begin_tls(TlsStream::Role role);
+  void begin_tls(PeerTlsStream::Role role);
   Status stream_secured(LinkStream& stream, const PeerId& peer) override;
-  Result<LinkStream::Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
+  Result<LinkStream::Disposition> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
   Status frame_received(LinkStream& stream, FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;
@@ -157,8 +157,8 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   };
   // Output in the ticks of a round.
   struct Pacing {
-    bool beats = false;
-    Duration beat{};  // time of the last tick, while ticks come
+    bool ticks = false;
+    Duration tick{};  // time of the last tick, while ticks come
     PaceShare share;
     std::size_t word = 0;  // bytes that may go out of a frame that is held back
   };

@@ -37,7 +37,7 @@ LinkStream::LinkStream(LinkContext& context, Owner& owner, asio::ip::tcp::socket
 
 LinkStream::~LinkStream() = default;
 
-void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
+void LinkStream::begin(const crypto::TlsContext& tls, PeerTlsStream::Role role) {
   asio::error_code error;
   socket_.native_non_blocking(true, error);
   if (error) return end({ErrorCode::io, "open link: " + error.message()});
@@ -48,8 +48,8 @@ void LinkStream::begin(const crypto::TlsContext& tls, TlsStream::Role role) {
   if (far) set_congestion_control(fd, context_.congestion_control);
   meter_.begin(fd);
   limit_window();
-  const TlsStream::Socket on{fd, context_.buffers};
-  tls_ = std::make_unique<TlsStream>(tls, on, role, context_.clock.wall_now());
+  const PeerTlsStream::Socket on{fd, context_.buffers};
+  tls_ = std::make_unique<PeerTlsStream>(tls, on, role, context_.clock.wall_now());
   on_handshake();
 }
 
@@ -158,10 +158,10 @@ Status LinkStream::advance(std::size_t bytes) {
 }
 
 Status LinkStream::begin_frame() {
-  STARLING_ASSIGN(const Wish wish, owner_->wants_frame(*this, reader_.header()));
-  input_.left_for_later = wish == Wish::later;
+  STARLING_ASSIGN(const Disposition disposition, owner_->wants_frame(*this, reader_.header()));
+  input_.left_for_later = disposition == Disposition::later;
   if (input_.left_for_later) return {};
-  if (reader_.begin_payload(wish == Wish::take) != FrameReader::Event::frame) return {};
+  if (reader_.begin_payload(disposition == Disposition::take) != FrameReader::Event::frame) return {};
   return owner_->frame_received(*this, reader_);
 }
 
@@ -213,7 +213,7 @@ void LinkStream::pump() {
   output_.waits = allowed == 0;
   if (output_.waits) return;
   output_.pumping = true;
-  const std::size_t socket_takes = std::max(TlsStream::kBufferBytes, buffers_.unsent_max());
+  const std::size_t socket_takes = std::max(PeerTlsStream::kBufferBytes, buffers_.unsent_max());
   tls_->gather_output(std::min(context_.gathers / streams_, socket_takes));
   std::size_t budget = allowed;
   IoState state = writer_.write(*tls_, budget);
@@ -249,7 +249,7 @@ void LinkStream::stop(IoState state) {
     case IoState::want_write:
       output_.blocked = true;
       // The socket has enough until the next tick.
-      if (beats_ && phase_ == Phase::open && buffers_.limits_unsent()) return;
+      if (ticks_ && phase_ == Phase::open && buffers_.limits_unsent()) return;
       return wait(asio::ip::tcp::socket::wait_write);
     case IoState::closed:
       return end({ErrorCode::unavailable, "connection closed"});
@@ -261,10 +261,10 @@ void LinkStream::stop(IoState state) {
   VERIFY(false);
 }
 
-LossWatch::Finding LinkStream::count_traffic(Duration beat) {
+LossWatch::Finding LinkStream::count_traffic(Duration tick) {
   if (!socket_.is_open()) return LossWatch::Finding::nothing;
   const int fd = socket_.native_handle();
-  const StreamMeter::Reading reading = meter_.read(context_.clock.now(), fd, output_.blocked, beat);
+  const StreamMeter::Reading reading = meter_.read(context_.clock.now(), fd, output_.blocked, tick);
   context_.moved.bytes_acknowledged += reading.moved.bytes_acknowledged;
   context_.moved.bytes_delivered += reading.moved.bytes_delivered;
   context_.moved.bytes_sent += reading.moved.bytes_sent;
@@ -275,9 +275,9 @@ LossWatch::Finding LinkStream::count_traffic(Duration beat) {
   if (reading.time < SocketBuffers::kRateTimeMin) return reading.finding;
   const double seconds = to_seconds(reading.time);
   const bool wakes_late = buffers_.on_received(static_cast<double>(reading.moved.bytes_received) / seconds);
-  if (wakes_late && !beats_) gather_input();
+  if (wakes_late && !ticks_) gather_input();
   const double sent_per_s = static_cast<double>(reading.moved.bytes_acknowledged) / seconds;
-  if (output_.blocked) buffers_.on_sent(fd, sent_per_s, beats_);
+  if (output_.blocked) buffers_.on_sent(fd, sent_per_s, ticks_);
   return reading.finding;
 }
 
@@ -299,26 +299,26 @@ void LinkStream::limit_window() {
   buffers_.limit_window(socket_.native_handle(), context_.download.bytes_per_s() / static_cast<double>(streams_));
 }
 
-void LinkStream::expect_beats(bool beats) {
-  if (beats_ == beats || phase_ != Phase::open) return;
-  if (!beats_) forget_room();
-  beats_ = beats;
+void LinkStream::expect_ticks(bool ticks) {
+  if (ticks_ == ticks || phase_ != Phase::open) return;
+  if (!ticks_) forget_room();
+  ticks_ = ticks;
   gather_input();
-  if (beats) return;
+  if (ticks) return;
   output_.blocked = false;
   // The last tick may have left input that the socket will not wake us for.
   asio::post(context_.io, [self = shared_from_this()] { self->read_frames(); });
 }
 
-void LinkStream::beat() {
+void LinkStream::tick() {
   output_.blocked = false;
   if (phase_ == Phase::open) read_frames();
 }
 
 void LinkStream::gather_input() {
   std::size_t worth = 1;
-  if (beats_) {
-    worth = SocketBuffers::gather_in_beats(context_.download.bytes_per_s() > 0);
+  if (ticks_) {
+    worth = SocketBuffers::gather_in_ticks(context_.download.bytes_per_s() > 0);
   } else if (phase_ == Phase::open && tls_->drained()) {
     worth = std::min(buffers_.gather_max(), tls_->input_before(reader_.bytes_missing()));
   }

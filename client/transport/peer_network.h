@@ -157,12 +157,12 @@ class PeerNetwork {
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();
 
-  // One bucket's gossip averaging between rounds (client/session/mixing.h). It goes on beside those of other buckets;
+  // One bucket's gossip averaging between rounds (client/session/gossip.h). It goes on beside those of other buckets;
   // earlier ones send first, and so do answers that the last round's slower members still ask for. It replaces the
   // bucket's gossip before it; request.follows has no meaning. Errors as for average(). Vectors must stay valid as for
-  // average(), until the bucket's next mix() or end_mixing() has returned. Both wait for the net thread.
+  // average(), until the bucket's next mix() or end_gossip() has returned. Both wait for the net thread.
   Status mix(std::size_t bucket, AverageRequest request);
-  void end_mixing(std::size_t bucket);
+  void end_gossip(std::size_t bucket);
 
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);

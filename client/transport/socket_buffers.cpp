@@ -17,7 +17,7 @@ namespace {
 constexpr int kNotSentMax = 256 * 1024;
 constexpr int kNotSentMin = 32 * 1024;
 constexpr Duration kNotSentTime = std::chrono::milliseconds(40);
-constexpr Duration kNotSentTimeInBeats = std::chrono::milliseconds(80);
+constexpr Duration kNotSentTimeInTicks = std::chrono::milliseconds(80);
 // Input may gather for about this long, within one frame, so that not every packet wakes us; less on a slow link, so
 // that it shows signs of life.
 constexpr Duration kGatherTime = std::chrono::milliseconds(10);
@@ -25,7 +25,7 @@ constexpr int kGatherMin = 4 * 1024;
 constexpr int kGatherMax = 64 * 1024;
 // More input than this wakes us before the next tick. The kernel enlarges a socket's buffer to hold it; where the
 // download is limited, this much must not lie there unread.
-constexpr int kBeatInputMax = 256 * 1024;
+constexpr int kTickInputMax = 256 * 1024;
 // A link faster than this (bytes/s) brings that much at once anyway.
 constexpr double kGatherRateMax = 50e6;
 
@@ -49,8 +49,8 @@ void SocketBuffers::set_yields(int fd, bool yields) {
   set_unsent_max(fd);
 }
 
-void SocketBuffers::on_sent(int fd, double bytes_per_s, bool beats) {
-  const double fits = bytes_per_s * to_seconds(beats ? kNotSentTimeInBeats : kNotSentTime);
+void SocketBuffers::on_sent(int fd, double bytes_per_s, bool ticks) {
+  const double fits = bytes_per_s * to_seconds(ticks ? kNotSentTimeInTicks : kNotSentTime);
   const int limit = static_cast<int>(std::clamp<double>(fits, kNotSentMin, kNotSentMax));
   if (limit > unsent_max_ * 3 / 4 && limit < unsent_max_ * 4 / 3) return;
   unsent_max_ = limit;
@@ -61,7 +61,7 @@ void SocketBuffers::set_unsent_max(int fd) const {
   set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, yields_ ? kNotSentMin : unsent_max_);
 }
 
-std::size_t SocketBuffers::gather_in_beats(bool limited) { return limited ? kGatherMax : kBeatInputMax; }
+std::size_t SocketBuffers::gather_in_ticks(bool limited) { return limited ? kGatherMax : kTickInputMax; }
 
 bool SocketBuffers::on_received(double bytes_per_s) {
   const double gathers = std::clamp<double>(bytes_per_s * to_seconds(kGatherTime), kGatherMin, kGatherMax);

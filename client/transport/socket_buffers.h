@@ -25,14 +25,14 @@ class SocketBuffers {
   // A frame that yields is under way, or no longer: the socket then counts as full with fewer bytes. Bytes that the
   // kernel has are sent, whatever becomes urgent meanwhile.
   void set_yields(int fd, bool yields);
-  // The rate of a stream that was kept waiting: only such a stream shows how fast it is. `beats`: its data moves in
+  // The rate of a stream that was kept waiting: only such a stream shows how fast it is. `ticks`: its data moves in
   // ticks.
-  void on_sent(int fd, double bytes_per_s, bool beats);
+  void on_sent(int fd, double bytes_per_s, bool ticks);
 
   // Bytes of input worth waiting for within a frame, so that not every packet wakes us.
   [[nodiscard]] std::size_t gather_max() const { return static_cast<std::size_t>(gather_max_); }
   // Bytes of input that wake us before the next tick. `limited`: the download has a limit.
-  [[nodiscard]] static std::size_t gather_in_beats(bool limited);
+  [[nodiscard]] static std::size_t gather_in_ticks(bool limited);
   // Returns whether less input should wake us than does now.
   bool on_received(double bytes_per_s);
   // From now on, this much input in the socket wakes us. The last bytes of a frame wake us in any case.

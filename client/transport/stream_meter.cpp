@@ -15,7 +15,7 @@ void StreamMeter::begin(int fd) {
   loss_based_ = is_loss_based(fd);
 }
 
-StreamMeter::Reading StreamMeter::read(TimePoint now, int fd, bool backlogged, Duration beat) {
+StreamMeter::Reading StreamMeter::read(TimePoint now, int fd, bool backlogged, Duration tick) {
   const TcpCounters counters = tcp_counters(fd);
   const net::WireBytes on_wire{counters.bytes_sent + header_bytes_ * counters.packets_sent,
                                counters.bytes_received + header_bytes_ * counters.packets_received};
@@ -28,7 +28,7 @@ StreamMeter::Reading StreamMeter::read(TimePoint now, int fd, bool backlogged, D
   reading.on_wire.sent = on_wire.sent - counted_on_wire_.sent;
   reading.on_wire.received = on_wire.received - counted_on_wire_.received;
   reading.time = now - counted_at_;
-  if (loss_based_) reading.finding = losses_.note(counters, backlogged, beat);
+  if (loss_based_) reading.finding = losses_.note(counters, backlogged, tick);
   counted_ = counters;
   counted_on_wire_ = on_wire;
   counted_at_ = now;

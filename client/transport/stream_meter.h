@@ -25,8 +25,8 @@ class StreamMeter {
   void begin(int fd);
   // Whether lost packets slow the stream down.
   [[nodiscard]] bool loss_based() const { return loss_based_; }
-  // `backlogged`, `beat`: see LossWatch.
-  Reading read(TimePoint now, int fd, bool backlogged, Duration beat);
+  // `backlogged`, `tick`: see LossWatch.
+  Reading read(TimePoint now, int fd, bool backlogged, Duration tick);
   // The counters at the last read().
   [[nodiscard]] const TcpCounters& counted() const { return counted_; }
   // Counters that are at most some milliseconds old.

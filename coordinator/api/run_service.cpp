@@ -24,7 +24,8 @@ constexpr double kMicroCreditMax = 1e12;
 constexpr double kNatsPerBit = 0.69314718055994530942;
 
 db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
-  const double credit = core::credit_of(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
+  const double credit =
+      core::credit_earned(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
   return static_cast<db::MicroCredit>(std::llround(std::min(credit, kMicroCreditMax)));
 }
 
@@ -267,7 +268,7 @@ Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
   return {};
 }
 
-void RunService::stand_down() {
+void RunService::step_down() {
   MutexLock lock(mutex_);
   terms_ += 1;
   looked_ = false;

@@ -101,18 +101,18 @@ Duration RunCoordinator::Impl::download_time(const Member& member) const {
   if (member.speeds.download_bytes_per_s <= 0) return {};
   const double seconds =
       static_cast<double>(wire::state_size(manifest_) * sizeof(float)) / member.speeds.download_bytes_per_s;
-  return from_seconds(std::min(seconds, 2 * to_seconds(options_.welcome_longest)));
+  return from_seconds(std::min(seconds, 2 * to_seconds(options_.join_grace_longest)));
 }
 
 // Returns how long this round waits for a member that is about to get the state and could be planned then; zero: not at
 // all.
-Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
+Duration RunCoordinator::Impl::join_grace_of(const Member& member) const {
   const bool in_turn = round_began_ >= std::max(member.grace.again, member.left_out_until);
   if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
   const Duration download = download_time(member);
-  const Duration usual = usual_welcome(rhythm_, options_);
-  const Duration wanted = welcome_time(rhythm_, member.grace.rounds_held, download, options_);
-  const bool may_be_long = wanted <= options_.welcome_longest && round_began_ >= long_welcome_again_;
+  const Duration usual = usual_join_grace(rhythm_, options_);
+  const Duration wanted = join_grace(rhythm_, member.grace.rounds_held, download, options_);
+  const bool may_be_long = wanted <= options_.join_grace_longest && round_began_ >= long_join_grace_again_;
   if (wanted <= usual || may_be_long) return wanted;
   // Less would not help, except where its line alone would do.
   return download > Duration{} && download <= usual ? usual : Duration{};
@@ -123,22 +123,23 @@ Duration RunCoordinator::Impl::welcome_of(const Member& member) const {
 // shown.
 bool RunCoordinator::Impl::loads_in_vain(const Member& member) const {
   if (state_ != wire::RunState::running || !member.catches_up() || !member.standing.waited_for) return false;
-  if (welcome_of(member) > Duration{}) return false;
+  if (join_grace_of(member) > Duration{}) return false;
   const Duration in_vain =
-      member.grace.rounds_held > 0 ? welcome_time({}, member.grace.rounds_held - 1, {}, options_) : Duration{};
+      member.grace.rounds_held > 0 ? join_grace({}, member.grace.rounds_held - 1, {}, options_) : Duration{};
   return rhythm_.round > Duration{} && std::max(download_time(member), in_vain) > rhythm_.round;
 }
 
 // No slow member, or one that never gets ready, holds up the swarm for long; and no member is given up.
-void RunCoordinator::Impl::note_welcomed(TimePoint now, Member& member, Duration held) {
-  if (++member.grace.rounds_held < options_.welcomes_in_a_row) return;
-  member.grace.again = now + from_seconds(to_seconds(held) / options_.welcome_share);
+void RunCoordinator::Impl::note_join_grace(TimePoint now, Member& member, Duration held) {
+  if (++member.grace.rounds_held < options_.join_graces_in_a_row) return;
+  member.grace.again = now + from_seconds(to_seconds(held) / options_.join_grace_share);
 }
 
-// A leaky bucket: the time that is spent is earned back by welcome_share of the time that passes.
-void RunCoordinator::Impl::note_long_welcome(TimePoint now, Duration held) {
-  const auto earned_in = [this](Duration spent) { return from_seconds(to_seconds(spent) / options_.welcome_share); };
-  long_welcome_again_ = std::max(long_welcome_again_, now - earned_in(options_.welcome_saved_max)) + earned_in(held);
+// A leaky bucket: the time that is spent is earned back by join_grace_share of the time that passes.
+void RunCoordinator::Impl::note_long_join_grace(TimePoint now, Duration held) {
+  const auto earned_in = [this](Duration spent) { return from_seconds(to_seconds(spent) / options_.join_grace_share); };
+  long_join_grace_again_ =
+      std::max(long_join_grace_again_, now - earned_in(options_.join_grace_saved_max)) + earned_in(held);
 }
 
 // True for a deferred member of the round before. The others are its only source: they forget the round when the next
@@ -156,9 +157,9 @@ std::vector<Member*> RunCoordinator::Impl::plannable(TimePoint now) {
     if (members_.is_due(member, now)) return {};
     if (missed_its_call(member, now)) continue;  // whatever its phase: nobody waits for the dead
     if (takes_result(member, now)) return {};
-    if (now < round_began_ + welcome_of(member)) return {};
+    if (now < round_began_ + join_grace_of(member)) return {};
     if (member.ready() && evaluation_.awaits(peer, round_)) {
-      if (now < round_began_ + usual_welcome(rhythm_, options_)) return {};
+      if (now < round_began_ + usual_join_grace(rhythm_, options_)) return {};
       continue;
     }
     if (!member.ready() || !member.counted || !member.has_computed()) continue;
@@ -290,10 +291,10 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
     plan.id = plan.groups.front().grid->id;
   }
   for (auto& [peer, member] : members_.all()) {
-    if (const Duration held = welcome_of(member); held > Duration{}) note_welcomed(now, member, held);
+    if (const Duration held = join_grace_of(member); held > Duration{}) note_join_grace(now, member, held);
   }
-  if (const Duration took = now - round_began_; held_ && took > usual_welcome(rhythm_, options_)) {
-    note_long_welcome(now, took);
+  if (const Duration took = now - round_began_; held_ && took > usual_join_grace(rhythm_, options_)) {
+    note_long_join_grace(now, took);
   }
   plan.begin_by = start + from_ms(plan.groups.front().begin_within_ms);
   number_voters(plan.groups);

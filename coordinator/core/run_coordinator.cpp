@@ -39,7 +39,7 @@ SampleCount sendable(double samples) {
 
 }  // namespace
 
-double credit_of(double flops_per_sample, SampleCount samples) {
+double credit_earned(double flops_per_sample, SampleCount samples) {
   return flops_per_sample * static_cast<double>(samples) * (200.0 / 86400e9);
 }
 
@@ -332,7 +332,7 @@ wire::HeartbeatReply RunCoordinator::Impl::reply_to(TimePoint now, Member& membe
   }
   if (const auto sum = credited_.find(member.who.account); sum != credited_.end()) {
     reply.credited.samples = sum->second;
-    reply.credited.credit = std::min(credit_of(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
+    reply.credited.credit = std::min(credit_earned(manifest_.flops_per_sample, sum->second), wire::kMessageRateMax);
   }
   tell_reach(member, reply);
   member.told = bounded_interval(interval_for(now, member), members_.all().size(), options_);

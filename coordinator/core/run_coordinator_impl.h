@@ -144,10 +144,10 @@ class RunCoordinator::Impl {
   [[nodiscard]] bool have_met(const std::vector<Member*>& members) const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members) const;
   [[nodiscard]] Duration download_time(const Member& member) const;
-  [[nodiscard]] Duration welcome_of(const Member& member) const;
+  [[nodiscard]] Duration join_grace_of(const Member& member) const;
   [[nodiscard]] bool loads_in_vain(const Member& member) const;
-  void note_welcomed(TimePoint now, Member& member, Duration held);
-  void note_long_welcome(TimePoint now, Duration held);
+  void note_join_grace(TimePoint now, Member& member, Duration held);
+  void note_long_join_grace(TimePoint now, Duration held);
   void drop_failed_plan(TimePoint now);
   [[nodiscard]] Duration lead() const;
   [[nodiscard]] TimePoint full_at(TimePoint now) const;
@@ -185,8 +185,8 @@ class RunCoordinator::Impl {
   double planned_rate_ = 0;  // samples a second of the swarm when the last plan was made
   bool held_ = false;        // the round's batch was full, and a member was waited for
   TimePoint round_began_{};
-  bool rhythm_known_ = false;                        // round_began_ is the end of a round, not of an absence
-  TimePoint long_welcome_again_ = TimePoint::min();  // no round before this time is held open for longer than usual
+  bool rhythm_known_ = false;                           // round_began_ is the end of a round, not of an absence
+  TimePoint long_join_grace_again_ = TimePoint::min();  // no round before this time is held open for longer than usual
 
   bool recovered_;              // the run had rounds before this coordinator started
   TimePoint started_ = kNever;  // first event

@@ -57,15 +57,15 @@ struct CoordinatorOptions {
   Duration adopt_grace = std::chrono::seconds(10);  // time without any holder of the state before another is taken
   // least wait for the column claims of a grid, from its first report; the round is decided afterwards anyway
   Duration report_grace_min = std::chrono::milliseconds(1000);
-  Duration report_grace_max = std::chrono::seconds(10);   // longest wait for these claims
-  Duration welcome_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least this long
-  Duration welcome_max = std::chrono::seconds(10);        // at most this long, or two usual rounds
-  // Limit for downloads that take longer. All of these together get welcome_share of the time; welcome_saved_max of it
-  // is saved up for several newcomers at once.
-  Duration welcome_longest = std::chrono::minutes(5);
-  Duration welcome_saved_max = std::chrono::minutes(1);
-  int welcomes_in_a_row = 6;    // rounds held open in a row for one newcomer
-  double welcome_share = 0.05;  // the fraction of the time that it may hold rounds open after that
+  Duration report_grace_max = std::chrono::seconds(10);      // longest wait for these claims
+  Duration join_grace_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least this long
+  Duration join_grace_max = std::chrono::seconds(10);        // at most this long, or two usual rounds
+  // Limit for downloads that take longer. All of these together get join_grace_share of the time; join_grace_saved_max
+  // of it is saved up for several newcomers at once.
+  Duration join_grace_longest = std::chrono::minutes(5);
+  Duration join_grace_saved_max = std::chrono::minutes(1);
+  int join_graces_in_a_row = 6;    // rounds held open in a row for one newcomer
+  double join_grace_share = 0.05;  // the fraction of the time that it may hold rounds open after that
   // no plan without most of the last group while a member averages
   Duration report_patience = std::chrono::seconds(60);
   Duration absence_patience = std::chrono::seconds(30);  // for silent members of a group whose result was reported
@@ -290,6 +290,6 @@ struct SwarmView {
 };
 
 // Returns the credit of `samples` in BOINC's cobblestones, 200 for a day at one GFLOPS.
-double credit_of(double flops_per_sample, SampleCount samples);
+double credit_earned(double flops_per_sample, SampleCount samples);
 
 }  // namespace starling::core

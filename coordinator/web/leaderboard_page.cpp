@@ -15,19 +15,19 @@ using leaderboard::Column;
 using leaderboard::kColumns;
 using leaderboard::Unit;
 
-struct Whose {
+struct HolderTexts {
   db::Holder holder;
   std::string_view name;   // in addresses
   std::string_view title;  // text of its link
   std::string_view one;    // singular, as in "1 volunteer"
   std::string_view page;   // path of each holder's page; empty: no pages
 };
-constexpr Whose kHolders[] = {{db::Holder::volunteer, "volunteers", "Volunteers", "volunteer", "/volunteer/"},
-                              {db::Holder::team, "teams", "Teams", "team", "/team/"},
-                              {db::Holder::computer, "computers", "Computers", "computer", ""}};
+constexpr HolderTexts kHolders[] = {{db::Holder::volunteer, "volunteers", "Volunteers", "volunteer", "/volunteer/"},
+                                    {db::Holder::team, "teams", "Teams", "team", "/team/"},
+                                    {db::Holder::computer, "computers", "Computers", "computer", ""}};
 
-const Whose& whose(db::Holder holder) {
-  for (const Whose& each : kHolders) {
+const HolderTexts& texts_of(db::Holder holder) {
+  for (const HolderTexts& each : kHolders) {
     if (each.holder == holder) return each;
   }
   return kHolders[0];
@@ -56,7 +56,7 @@ LeaderboardQuery on_page(LeaderboardQuery query, int page) {
 
 void add_holders(std::string& html, const LeaderboardQuery& query) {
   html += "<nav class=\"tabs whose\" aria-label=\"Whose\"><ul>";
-  for (const Whose& each : kHolders) {
+  for (const HolderTexts& each : kHolders) {
     LeaderboardQuery other = on_page(query, 1);
     other.of = each.holder;
     other.search.clear();
@@ -131,7 +131,7 @@ void add_head(std::string& html, const LeaderboardQuery& query) {
 void add_row(std::string& html, const LeaderboardData& data, const db::Standing& row, bool own) {
   const LeaderboardQuery& query = data.query;
   const std::string rank = row.rank > 0 ? grouped(row.rank) : "&ndash;";
-  const std::string_view page = whose(query.of).page;
+  const std::string_view page = texts_of(query.of).page;
   const std::string name = fmt::format("<bdi>{}</bdi>", escape(row.display_name));
   html += fmt::format(
       "<tr{}><td>{}</td><th scope=\"row\">{}",
@@ -196,7 +196,7 @@ void add_table(std::string& html, const LeaderboardData& data) {
   }
   const std::string how_many =
       data.query.search.empty()
-          ? plural(standings.volunteers, whose(data.query.of).one)
+          ? plural(standings.volunteers, texts_of(data.query.of).one)
           : fmt::format("{} with \"{}\"", plural(standings.volunteers, "name"), escape(data.query.search));
   html += fmt::format("<table class=\"board\">\n<caption>{}, by {}</caption>\n", how_many,
                       within_a_sentence(leaderboard::column_of(data.query.board).title));
@@ -215,13 +215,13 @@ void add_table(std::string& html, const LeaderboardData& data) {
 }  // namespace
 
 db::Holder holder_named(std::string_view name) {
-  for (const Whose& each : kHolders) {
+  for (const HolderTexts& each : kHolders) {
     if (each.name == name) return each.holder;
   }
   return db::Holder::volunteer;
 }
 
-std::string_view name_of(db::Holder holder) { return whose(holder).name; }
+std::string_view name_of(db::Holder holder) { return texts_of(holder).name; }
 
 double figure_of(const db::Standing& row, const Column& column, WallTime now) {
   switch (column.unit) {

@@ -39,7 +39,7 @@ Situation waiting(QString headline, QString detail, QString action, wire::Contro
           Remedy::request, std::move(action),   std::move(request)};
 }
 
-std::optional<Situation> byWish(const wire::DaemonStatus& status, WallTime now) {
+std::optional<Situation> byRequest(const wire::DaemonStatus& status, WallTime now) {
   const std::string& code = status.rules.code;
   if (code == "paused" || code == "snoozed") {
     const QString headline = code == "paused" ? Rules::tr("Paused by you") : Rules::tr("Snoozed by you");
@@ -141,7 +141,7 @@ std::optional<Situation> byUse(const std::string& code, const wire::Preferences&
 }  // namespace
 
 Situation pausedByRules(const wire::DaemonStatus& status, const wire::Preferences& preferences, WallTime now) {
-  std::optional<Situation> found = byWish(status, now);
+  std::optional<Situation> found = byRequest(status, now);
   if (!found) found = byLimit(status, preferences, now);
   if (!found) found = byTime(status, now);
   if (!found) found = byUse(status.rules.code, preferences);

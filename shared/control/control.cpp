@@ -59,7 +59,7 @@ std::string encode_line(const ControlRequest& request) {
 
 std::string encode_line(const ControlReply& reply) { return encode_fields(reply) + "\n"; }
 std::string encode_status(const DaemonStatus& status) { return encode_fields(status) + "\n"; }
-std::string encode(const PauseWish& wish) { return encode_fields(wish); }
+std::string encode(const PauseRequest& wish) { return encode_fields(wish); }
 
 Result<ControlRequest> decode_control_request(std::string_view line) {
   return decode_json<ControlRequest>(line, "request", kControlLineBytesMax, read_request);
@@ -73,9 +73,9 @@ Result<LeaderboardView> decode_leaderboard(std::string_view json) {
   return decode_fields<LeaderboardView>(json, "leaderboard", kReplyBytesMax);
 }
 
-Result<PauseWish> decode_pause_wish(std::string_view json) {
-  constexpr std::size_t kWishBytesMax = 16 * 1024;
-  return decode_fields<PauseWish>(json, "pause", kWishBytesMax);
+Result<PauseRequest> decode_pause_request(std::string_view json) {
+  constexpr std::size_t kPauseRequestBytesMax = 16 * 1024;
+  return decode_fields<PauseRequest>(json, "pause", kPauseRequestBytesMax);
 }
 
 }  // namespace starling::wire

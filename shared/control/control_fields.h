@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shared/control/control.h"
-#include "shared/control/pause_wish.h"
+#include "shared/control/pause_request.h"
 #include "shared/protocol/limits.h"
 #include "shared/wire/fields.h"
 
@@ -39,7 +39,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, Preferences>& preferences);
 
 template <typename Visitor>
-void each_field(Visitor& visit, Seen<Visitor, PauseWish>& wish) {
+void each_field(Visitor& visit, Seen<Visitor, PauseRequest>& wish) {
   visit("pause", wish.kind);
   visit("until_ms", wish.until.unix_ms, kPauseTime);
   visit("reason", wish.reason, Text{kPauseReasonBytesMax});
@@ -228,7 +228,7 @@ void each_field(Visitor& visit, Seen<Visitor, SwarmStatus>& swarm) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, LocalStepsStatus>& steps) {
-  visit("mixings", steps.mixings, kStatusCount);
+  visit("mixings", steps.gossips, kStatusCount);
   visit("mixings_missed", steps.mixings_missed, kStatusCount);
   visit("spread", steps.spread, kPositive);
 }

@@ -31,7 +31,7 @@ constexpr SampleCount kMicroBatchMax = 65536;
 constexpr double kFlopsMax = 1e18;
 constexpr int kMixEveryMax = 100'000;
 // above this, averages lead past their partners' mean by more than the whole distance
-constexpr double kMixingGainMax = 2;
+constexpr double kGossipGainMax = 2;
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -117,22 +117,22 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
 }
 
 // Checks the gossip settings.
-void check_mixings(Checker& check, const LocalOptions& local) {
-  const auto one_of_mixings = [&](const char* field, auto found, auto without) {
+void check_gossip(Checker& check, const LocalOptions& local) {
+  const auto one_of_gossip = [&](const char* field, auto found, auto without) {
     check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
                fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
   };
   const LocalOptions none;
-  one_of_mixings("local.mix_every", local.mix_every, none.mix_every);
-  one_of_mixings("local.consensus_bound", local.consensus_bound, none.consensus_bound);
-  one_of_mixings("local.mixing_rate", local.mixing_rate, none.mixing_rate);
-  one_of_mixings("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
-  one_of_mixings("local.mixing_pull", local.mixing_pull, none.mixing_pull);
+  one_of_gossip("local.mix_every", local.mix_every, none.mix_every);
+  one_of_gossip("local.consensus_bound", local.consensus_bound, none.consensus_bound);
+  one_of_gossip("local.mixing_rate", local.mixing_rate, none.mixing_rate);
+  one_of_gossip("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
+  one_of_gossip("local.mixing_pull", local.mixing_pull, none.mixing_pull);
   check.within("local.mix_every", local.mix_every, 1, kMixEveryMax);
   check.within("local.consensus_bound", local.consensus_bound, 0, 1);
   const auto above_0 = [&](const char* field, double found) {
-    check.that(found > 0 && found <= kMixingGainMax, field, fmt::format("{}", found),
-               fmt::format("above 0, and at most {}", kMixingGainMax));
+    check.that(found > 0 && found <= kGossipGainMax, field, fmt::format("{}", found),
+               fmt::format("above 0, and at most {}", kGossipGainMax));
   };
   above_0("local.mixing_rate", local.mixing_rate);
   above_0("local.mixing_pull", local.mixing_pull);
@@ -161,7 +161,7 @@ void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
              "0 unless delay_parameter_updates is true");
   check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
-  check_mixings(check, local);
+  check_gossip(check, local);
 }
 
 // The number of samples of a round that belong to one lane alone.
@@ -293,7 +293,7 @@ void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, cons
   writer.close('}');
 }
 
-void write_mixings(JsonWriter& writer, const LocalOptions& local) {
+void write_gossip(JsonWriter& writer, const LocalOptions& local) {
   if (!local.partners.empty()) writer.text("partners", local.partners);
   if (local.mix_every != 1) writer.integer("mix_every", local.mix_every);
   if (local.consensus_bound != 0) writer.number("consensus_bound", local.consensus_bound);
@@ -381,7 +381,7 @@ bool mixes_plainly(const LocalOptions& local) {
 
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
-  return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
+  return manifest.model.architecture == "albert" ? SampleForm::masked_tokens : SampleForm::next_token;
 }
 
 std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
@@ -405,7 +405,7 @@ std::string encode_manifest(const RunManifest& manifest) {
   if (manifest.local) {
     writer.open("local", '{');
     write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
-    write_mixings(writer, *manifest.local);
+    write_gossip(writer, *manifest.local);
     if (manifest.local->merge_alpha != 0) writer.number("merge_alpha", manifest.local->merge_alpha);
     if (manifest.local->fragments != 1) writer.integer("fragments", manifest.local->fragments);
     if (manifest.local->eager) writer.boolean("eager", true);

@@ -160,7 +160,7 @@ void add_control(Seeds& seeds) {
   reply.error = Error{ErrorCode::not_found, "no such project"};
   seeds.add("control", "refusal", wire::encode_line(reply));
   seeds.add("control", "reply", wire::encode_line(testing::filled<wire::ControlReply>()));
-  seeds.add("control", "pause_wish", wire::encode(testing::filled<wire::PauseWish>()));
+  seeds.add("control", "pause_wish", wire::encode(testing::filled<wire::PauseRequest>()));
   seeds.add("control", "preferences", wire::encode(wire::Preferences{}));
   seeds.add("control", "hours", "mon-fri 18-24, sat-sun 0-24");
 }
@@ -170,7 +170,7 @@ void add_trainer_messages(Seeds& seeds) {
   const auto add = [&seeds](const std::string& name, const std::string& message) {
     seeds.add("trainer_messages", name, message);
   };
-  const std::vector<int> words = {7, 300, 2};
+  const std::vector<int> tokens = {7, 300, 2};
   link::Request request;
   request.sequence = 42;
   request.limits = {2, 1'000'000'000, 50};
@@ -189,14 +189,14 @@ void add_trainer_messages(Seeds& seeds) {
   add("step", link::encode(request));
   request = {};
   request.sequence = 42;
-  request.command = link::Command::sample_words;
+  request.command = link::Command::sample_tokens;
   request.count = 20;
   request.temperature = 0.8;
-  request.text = link::pack_words(words);
+  request.text = link::pack_tokens(tokens);
   add("sample_words", link::encode(request));
   request = {};
   request.sequence = 42;
-  request.command = link::Command::words_of_text;
+  request.command = link::Command::tokens_of_text;
   request.text = "Once upon a time";
   add("words_of_text", link::encode(request));
   link::Reply reply;
@@ -204,7 +204,7 @@ void add_trainer_messages(Seeds& seeds) {
   reply.layout = {1000, 2};
   reply.batch = {16, 40.5, 0.1};
   reply.evaluation = {2.5, 4096, 0.4};
-  reply.text = link::pack_words(words);
+  reply.text = link::pack_tokens(tokens);
   add("reply", link::encode(reply));
   reply = {};
   reply.stepped_bucket = 3;

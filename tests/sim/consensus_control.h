@@ -17,7 +17,7 @@ class ConsensusControl {
   void on_gradients(double mean_norm);
   // True if workers at that consensus distance (root mean square distance from their mean, Ξ) have to gossip, or to
   // gossip again.
-  [[nodiscard]] bool must_mix(double spread) const { return spread > ratio_ * norm_; }
+  [[nodiscard]] bool must_mix(double consensus_distance) const { return consensus_distance > ratio_ * norm_; }
 
  private:
   double ratio_;

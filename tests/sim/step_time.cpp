@@ -38,7 +38,7 @@ StepTime step_time(const StepTimeSetup& setup, std::uint64_t seed) {
   const auto formation = swarm::make_formation(setup.topology, std::vector<double>(setup.workers, 1.0), seed);
   const std::vector<std::uint8_t> present(setup.workers, 1);
   AllReduceSteps all_reduce(costs_of(setup, setup.all_reduce_ms));
-  DecentralizedSteps decentralized(costs_of(setup, setup.mixing_ms), setup.workers);
+  DecentralizedSteps decentralized(costs_of(setup, setup.gossip_ms), setup.workers);
   StepTime begin, end;
   for (int step = 0; step < kSettling + setup.steps; ++step) {
     const std::vector<double> slowdown = draw_slowdowns(setup, random);
@@ -54,7 +54,7 @@ StepTime undisturbed_step_time(const StepTimeSetup& setup) {
   const double last_bucket_ms = setup.backward_ms + setup.all_reduce_ms / buckets;
   const double line_busy_ms = setup.backward_ms / buckets + setup.all_reduce_ms;
   return {setup.forward_ms + std::max(last_bucket_ms, line_busy_ms),
-          std::max(setup.forward_ms + setup.backward_ms, setup.mixing_ms)};
+          std::max(setup.forward_ms + setup.backward_ms, setup.gossip_ms)};
 }
 
 }  // namespace starling::sim

@@ -76,7 +76,7 @@ TEST_CASE("a late member has the result when all segments came and most of those
   CHECK(round.late.ending()->has_result);
   CHECK(round.output[8] == 2.0F);
   CHECK(round.roster.weight(1) == 4);
-  CHECK(round.roster.stake(kSelf).weight == 0);  // the others know best what is in the result
+  CHECK(round.roster.terms(kSelf).weight == 0);  // the others know best what is in the result
 }
 
 TEST_CASE("a late member gives up when somebody who is done holds other bits") {

@@ -179,7 +179,7 @@ TEST_CASE("a coordinator that stands down serves nothing and stores nothing more
   project.contributions.full = true;
   project.finish(0);
   for (int tries = 0; tries < 5000 && project.contributions.refused == 0; ++tries) REQUIRE(project.ada.call().ok());
-  project.run().stand_down();
+  project.run().step_down();
   project.contributions.full = false;  // the entries to retry belong to a term that is over
   CHECK(project.ada.call().error().code == ErrorCode::unavailable);
   CHECK(project.stranger().get("/v1/run")->status == 503);

@@ -394,7 +394,7 @@ TEST_CASE("what an account was credited for rides on every reply") {
   const auto decision = swarm.call(swarm.add(1));
   CHECK(decision.reply.credited.samples == 500);
   CHECK(decision.reply.credited.credit == doctest::Approx(1e9 * 500 * 200 / 86400e9));
-  CHECK(credit_of(86400e9 / 200, 3) == doctest::Approx(3.0));
+  CHECK(credit_earned(86400e9 / 200, 3) == doctest::Approx(3.0));
 }
 
 }  // namespace starling::core::testing

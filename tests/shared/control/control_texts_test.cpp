@@ -84,7 +84,7 @@ DaemonStatus full_status() {
   s.training.validation_round = 10;
   s.training.rounds_done = 9;
   s.training.rounds_failed = 1;
-  s.local_steps.mixings = 6;
+  s.local_steps.gossips = 6;
   s.local_steps.mixings_missed = 2;
   s.local_steps.spread = 0.01;
   s.training.reports_waiting = 3;
@@ -273,8 +273,8 @@ TEST_CASE("statuses and pauses have these texts") {
         R"(":0.01},"reports_waiting":3,"network":{"upload_bytes_per_s":1000000,"download_bytes_per_s":2000000,"byte)"
         R"(s_sent":1000000000000,"bytes_received":12}})"
         "\n");
-  CHECK(encode(PauseWish{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");
-  CHECK(encode(PauseWish{PauseKind::after_round, {5}, "film \"night\"", true, {6}}) ==
+  CHECK(encode(PauseRequest{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");
+  CHECK(encode(PauseRequest{PauseKind::after_round, {5}, "film \"night\"", true, {6}}) ==
         R"({"pause":"after_round","until_ms":5,"reason":"film \"night\"","gpu_pause":true,"gpu_until_ms":6})");
 }
 
@@ -283,15 +283,15 @@ TEST_CASE("a reply that was read is written like it was") {
        {ControlReply{}, refusal(), full_views(), with_preferences(), with_status({}), with_status(full_status())}) {
     CHECK(again(encode_line(reply)) == encode_line(reply));
   }
-  const std::string wish = encode(PauseWish{PauseKind::after_round, {5}, "film", true, {6}});
-  CHECK(encode(*decode_pause_wish(wish)) == wish);
+  const std::string wish = encode(PauseRequest{PauseKind::after_round, {5}, "film", true, {6}});
+  CHECK(encode(*decode_pause_request(wish)) == wish);
 }
 
 TEST_CASE("every field of every reply and request survives the trip") {
   const std::string reply = encode_line(testing::filled<ControlReply>());
   CHECK(again(reply) == reply);
-  const PauseWish wish = testing::filled<PauseWish>();
-  CHECK(decode_pause_wish(encode(wish)).value() == wish);
+  const PauseRequest wish = testing::filled<PauseRequest>();
+  CHECK(decode_pause_request(encode(wish)).value() == wish);
   const auto each = [](auto command) {
     testing::FieldFiller filler;
     each_field(filler, command);

@@ -1,4 +1,4 @@
-#include "client/transport/tls_stream.h"
+#include "client/transport/peer_tls_stream.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -18,17 +18,19 @@ using namespace starling::transport::testing;
 namespace {
 
 // Number of buffers that are in use.
-std::size_t taken(const TlsStream::Buffers& buffers) {
+std::size_t taken(const PeerTlsStream::Buffers& buffers) {
   return buffers.record.taken() + buffers.small.taken() + buffers.usual.taken() + buffers.large.taken();
 }
 
 // Two streams over a pair of non-blocking sockets, driven in turn by one thread.
 struct Pair {
-  explicit Pair(std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
+  explicit Pair(std::int64_t rekey_bytes = PeerTlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
     const WallTime now = SystemClock().wall_now();
-    dialler.emplace(dialler_tls, TlsStream::Socket{sockets[0], buffers}, TlsStream::Role::client, now, rekey_bytes);
-    acceptor.emplace(acceptor_tls, TlsStream::Socket{sockets[1], buffers}, TlsStream::Role::server, now, rekey_bytes);
+    dialler.emplace(dialler_tls, PeerTlsStream::Socket{sockets[0], buffers}, PeerTlsStream::Role::client, now,
+                    rekey_bytes);
+    acceptor.emplace(acceptor_tls, PeerTlsStream::Socket{sockets[1], buffers}, PeerTlsStream::Role::server, now,
+                     rekey_bytes);
   }
   ~Pair() {
     dialler.reset();
@@ -44,7 +46,7 @@ struct Pair {
     REQUIRE(both);
   }
   // Moves all of `bytes` from one stream to the other; returns the received bytes.
-  static std::vector<std::uint8_t> move(TlsStream& from, TlsStream& to, std::span<const std::uint8_t> bytes) {
+  static std::vector<std::uint8_t> move(PeerTlsStream& from, PeerTlsStream& to, std::span<const std::uint8_t> bytes) {
     std::vector<std::uint8_t> got(bytes.size());
     std::size_t sent = 0;
     std::size_t received = 0;
@@ -76,18 +78,18 @@ struct Pair {
   crypto::TlsContext dialler_tls = project.context(project.identity(dialler_key));
   crypto::TlsContext acceptor_tls = project.context(project.identity(acceptor_key));
   int sockets[2] = {-1, -1};
-  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
-  std::optional<TlsStream> dialler;
-  std::optional<TlsStream> acceptor;
+  std::shared_ptr<PeerTlsStream::Buffers> buffers = std::make_shared<PeerTlsStream::Buffers>();
+  std::optional<PeerTlsStream> dialler;
+  std::optional<PeerTlsStream> acceptor;
 };
 
 // A stream with OpenSSL alone at the other end.
 struct MixedPair {
-  explicit MixedPair(TlsStream::Role role, std::int64_t rekey_bytes = TlsStream::kRekeyBytes) {
+  explicit MixedPair(PeerTlsStream::Role role, std::int64_t rekey_bytes = PeerTlsStream::kRekeyBytes) {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) == 0);
-    stream.emplace(tls, TlsStream::Socket{sockets[0], buffers}, role, SystemClock().wall_now(), rekey_bytes);
+    stream.emplace(tls, PeerTlsStream::Socket{sockets[0], buffers}, role, SystemClock().wall_now(), rekey_bytes);
     SSL_set_fd(other.get(), sockets[1]);
-    role == TlsStream::Role::client ? SSL_set_accept_state(other.get()) : SSL_set_connect_state(other.get());
+    role == PeerTlsStream::Role::client ? SSL_set_accept_state(other.get()) : SSL_set_connect_state(other.get());
   }
   ~MixedPair() {
     stream.reset();
@@ -131,8 +133,8 @@ struct MixedPair {
   const Project project;
   const crypto::TlsContext tls = project.context(project.identity(crypto::PrivateKey::generate()));
   int sockets[2] = {-1, -1};
-  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
-  std::optional<TlsStream> stream;
+  std::shared_ptr<PeerTlsStream::Buffers> buffers = std::make_shared<PeerTlsStream::Buffers>();
+  std::optional<PeerTlsStream> stream;
   std::unique_ptr<SSL, decltype(&SSL_free)> other{SSL_new(tls.native()), SSL_free};
 };
 
@@ -195,12 +197,12 @@ TEST_CASE("a stream gathers as much output as it may, from the next buffer on") 
   CHECK(gathered() == 0);
   drain();
   const std::size_t much = gathered();
-  CHECK(much > little + TlsStream::kLargeBufferBytes / 2);
+  CHECK(much > little + PeerTlsStream::kLargeBufferBytes / 2);
   CHECK(pair.buffers->large.taken() == 1);
   pair.dialler->gather_output(0);
   CHECK(gathered() == 0);
   drain();
-  CHECK(gathered() < much - TlsStream::kLargeBufferBytes / 2);
+  CHECK(gathered() < much - PeerTlsStream::kLargeBufferBytes / 2);
   CHECK(pair.buffers->large.taken() == 0);
   drain();
   CHECK((Pair::move(*pair.dialler, *pair.acceptor, bytes) == bytes));
@@ -255,7 +257,7 @@ TEST_CASE("a pool that is trimmed keeps what somebody has") {
 TEST_CASE("a stream at rest leaves its buffers to others, in the middle of a record, too") {
   Pair pair;
   pair.shake_hands();
-  std::vector<std::uint8_t> got(TlsStream::kBufferBytes);
+  std::vector<std::uint8_t> got(PeerTlsStream::kBufferBytes);
   const auto bytes = counting(30'000);
   const auto rest_both = [&] {
     pair.dialler->rest();
@@ -332,7 +334,7 @@ TEST_CASE("changed bytes on the way are noticed") {
 }
 
 TEST_CASE("whoever has OpenSSL alone notices no difference, whichever end dialled, and takes and gives new keys") {
-  for (const TlsStream::Role role : {TlsStream::Role::client, TlsStream::Role::server}) {
+  for (const PeerTlsStream::Role role : {PeerTlsStream::Role::client, PeerTlsStream::Role::server}) {
     MixedPair pair(role, 100'000);
     pair.shake_hands();
     const auto bytes = counting(600'000);
@@ -348,7 +350,7 @@ TEST_CASE("whoever has OpenSSL alone notices no difference, whichever end dialle
 }
 
 TEST_CASE("why the other end gives up is told") {
-  MixedPair pair(TlsStream::Role::client);
+  MixedPair pair(PeerTlsStream::Role::client);
   pair.shake_hands();
   std::vector<std::uint8_t> junk = {23, 3, 3, 0, 40};
   junk.resize(45);

@@ -22,11 +22,11 @@ namespace starling::swarm {
 //                      devices are one volunteer, so those whose turn it is not sit it out
 //   random             pairs drawn again for every meeting; one group of three where their number is odd
 //   grid               a planned grid as near to a square as can be: groups of its rows, then of its columns
-std::span<const std::string_view> mixing_partners();  // those words
-FormationSpec mixing_formation(std::string_view partners, std::size_t members);
+std::span<const std::string_view> gossip_partners();  // those words
+FormationSpec gossip_formation(std::string_view partners, std::size_t members);
 
 // A meeting from one member's view. All of its members have equal weight.
-struct MixingGroup {
+struct GossipGroup {
   wire::GroupInfo group;
   std::size_t self = 0;  // rank
 };
@@ -42,15 +42,15 @@ struct AgreedBucket {
 // another member, so that all have their turn even where there is but one meeting a round. Nobody leaves the order when
 // a member is gone: its partner has nobody to meet, so all others still agree on theirs. With equal weights, every
 // meeting is symmetric and doubly stochastic, whoever is missing: the members' mean stays.
-class MixingGroups {
+class GossipGroups {
  public:
   // `last`: the plan of the round that `members`, members of it, have finished together.
-  MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+  GossipGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
                const AgreedBucket& agreed);
 
   // Returns the group of `self` in the next meeting; none if it is alone, or if nobody there can be called without a
   // relay.
-  std::optional<MixingGroup> next(const PeerId& self);
+  std::optional<GossipGroup> next(const PeerId& self);
 
  private:
   [[nodiscard]] wire::GroupInfo plan(std::span<const PeerIndex> group) const;

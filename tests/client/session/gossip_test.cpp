@@ -1,4 +1,4 @@
-#include "client/session/mixing.h"
+#include "client/session/gossip.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/shared/swarm/mixing_round.h"
+#include "tests/shared/swarm/gossip_round.h"
 
 using namespace starling;
 using namespace starling::session;
@@ -48,8 +48,8 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 struct Quadratics {
   explicit Quadratics(std::string_view partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
-      members.emplace_back(with(partners), mixing_peer(k), mixing_bucket(mixing_round(count)));
-      members.back().begin_round(now, mixing_round(count), peers_of(mixing_round(count)), 1, Digest());
+      members.emplace_back(with(partners), gossip_peer(k), gossip_bucket(gossip_round(count)));
+      members.back().begin_round(now, gossip_round(count), peers_of(gossip_round(count)), 1, Digest());
       minima.push_back(static_cast<double>(k * k));
     }
     own.resize(count);
@@ -64,12 +64,12 @@ struct Quadratics {
     for (std::size_t k = 0; k < members.size(); ++k) {
       own[k] -= kRate * (own[k] - minima[k]);
       if (k == away) continue;
-      const Mixing::Order order = members[k].on_stepped(now);
+      const Gossip::Order order = members[k].on_stepped(now);
       if (order.take_in) own[k] += pending[k];
       pending[k] = 0;
       if (!order.send_out) continue;
       sent[k] = own[k];
-      if (const auto mixing = members[k].on_sent_out(now)) meetings[mixing->group.id].push_back(k);
+      if (const auto gossip = members[k].on_sent_out(now)) meetings[gossip->group.id].push_back(k);
     }
     for (const auto& [id, who] : meetings) {
       double sum = 0;
@@ -87,14 +87,14 @@ struct Quadratics {
     for (std::size_t k = 0; k < own.size(); ++k) sum += own[k] + pending[k];
     return sum / static_cast<double>(own.size());
   }
-  [[nodiscard]] double spread() const {
+  [[nodiscard]] double consensus_distance() const {
     double most = 0;
     for (const double value : own) most = std::max(most, std::abs(value - mean()));
     return most;
   }
 
   static constexpr double kRate = 0.05;
-  std::vector<Mixing> members;
+  std::vector<Gossip> members;
   std::vector<double> minima, own, sent, pending;
   TimePoint now = kStart;
 };
@@ -111,12 +111,12 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
   }
   // x_i = mean of the values before - rate * own gradient, and the gradients differ by 1 - d where the members differ
   // by d. So d = rate (1 - d).
-  CHECK(swarm.spread() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate) / 2));
+  CHECK(swarm.consensus_distance() == doctest::Approx(Quadratics::kRate / (1 + Quadratics::kRate) / 2));
   CHECK(swarm.members[0].mixed() == 200);
 }
 
 TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
-  for (const std::string_view partners : swarm::mixing_partners()) {
+  for (const std::string_view partners : swarm::gossip_partners()) {
     for (const std::size_t count : {3U, 4U, 7U}) {
       CAPTURE(partners);
       CAPTURE(count);
@@ -130,92 +130,92 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
       }
       CHECK(swarm.mean() == doctest::Approx(all_reduce).epsilon(0.01));
       // Apart, everybody would be at its own minimum by now.
-      CHECK(swarm.spread() < 0.6 * std::abs(swarm.minima.back() - target));
+      CHECK(swarm.consensus_distance() < 0.6 * std::abs(swarm.minima.back() - target));
     }
   }
 }
 
 namespace {
 
-Mixing mixing_of(const wire::LocalOptions& options, std::size_t self, std::size_t members) {
-  const wire::GroupInfo round = mixing_round(members);
-  Mixing mixing(options, mixing_peer(self), mixing_bucket(round));
-  mixing.begin_round(kStart, round, peers_of(round), 1, Digest());
-  return mixing;
+Gossip gossip_of(const wire::LocalOptions& options, std::size_t self, std::size_t members) {
+  const wire::GroupInfo round = gossip_round(members);
+  Gossip gossip(options, gossip_peer(self), gossip_bucket(round));
+  gossip.begin_round(kStart, round, peers_of(round), 1, Digest());
+  return gossip;
 }
 
 }  // namespace
 
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  Mixing mixing = mixing_of(with("exponential"), 0, 2);
+  Gossip gossip = gossip_of(with("exponential"), 0, 2);
   TimePoint now = kStart + 3s;
-  CHECK(mixing.on_stepped(now).send_out);
-  auto meeting = mixing.on_sent_out(now);
+  CHECK(gossip.on_stepped(now).send_out);
+  auto meeting = gossip.on_sent_out(now);
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 12'000);  // four batches: the other one may be in the middle of its own
-  CHECK(!mixing.on_stepped(now + 3s).send_out);
-  CHECK(!mixing.on_mixed(now + 12s, meeting->group.id, alone(1 - meeting->self, false)));
-  CHECK(mixing.missed() == 1);
+  CHECK(!gossip.on_stepped(now + 3s).send_out);
+  CHECK(!gossip.on_mixed(now + 12s, meeting->group.id, alone(1 - meeting->self, false)));
+  CHECK(gossip.missed() == 1);
   now += 13s;
-  const Mixing::Order again = mixing.on_stepped(now);
+  const Gossip::Order again = gossip.on_stepped(now);
   CHECK(!again.take_in);
   CHECK(again.send_out);
-  meeting = mixing.on_sent_out(now);
+  meeting = gossip.on_sent_out(now);
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 250);
-  CHECK(!mixing.on_mixed(now + 100ms, meeting->group.id, met(2)));
-  CHECK(mixing.on_stepped(now + 3s).take_in);
-  CHECK(mixing.on_sent_out(now + 3s)->group.begin_within_ms > 2000);
+  CHECK(!gossip.on_mixed(now + 100ms, meeting->group.id, met(2)));
+  CHECK(gossip.on_stepped(now + 3s).take_in);
+  CHECK(gossip.on_sent_out(now + 3s)->group.begin_within_ms > 2000);
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  Mixing mixing = mixing_of(with("exponential"), 1, 4);
-  CHECK(mixing.on_stepped(kStart + 1s).send_out);
-  auto meeting = mixing.on_sent_out(kStart + 1s);
+  Gossip gossip = gossip_of(with("exponential"), 1, 4);
+  CHECK(gossip.on_stepped(kStart + 1s).send_out);
+  auto meeting = gossip.on_sent_out(kStart + 1s);
   for (int passed = 0; passed < 5; ++passed) {
     REQUIRE(meeting);
     const GroupId before = meeting->group.id;
-    meeting = mixing.on_mixed(kStart + 1s, before, alone(1 - meeting->self, true));
+    meeting = gossip.on_mixed(kStart + 1s, before, alone(1 - meeting->self, true));
     REQUIRE(meeting);
     CHECK(meeting->group.id != before);
-    CHECK(!mixing.on_mixed(kStart + 1s, before, met(2)));  // the end of an earlier meeting comes too late
+    CHECK(!gossip.on_mixed(kStart + 1s, before, met(2)));  // the end of an earlier meeting comes too late
   }
-  CHECK(!mixing.on_mixed(kStart + 2s, meeting->group.id, met(2)));
-  CHECK(mixing.on_stepped(kStart + 2s).take_in);
-  CHECK(mixing.missed() == 5);
-  CHECK(mixing.mixed() == 1);
+  CHECK(!gossip.on_mixed(kStart + 2s, meeting->group.id, met(2)));
+  CHECK(gossip.on_stepped(kStart + 2s).take_in);
+  CHECK(gossip.missed() == 5);
+  CHECK(gossip.mixed() == 1);
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  Mixing mixing = mixing_of(with("exponential"), 0, 2);
-  (void)mixing.on_stepped(kStart + 1s);
-  auto meeting = mixing.on_sent_out(kStart + 1s);
+  Gossip gossip = gossip_of(with("exponential"), 0, 2);
+  (void)gossip.on_stepped(kStart + 1s);
+  auto meeting = gossip.on_sent_out(kStart + 1s);
   REQUIRE(meeting);
-  (void)mixing.on_mixed(kStart + 2s, meeting->group.id, met(2));
-  mixing.forget();
-  const Mixing::Order anew = mixing.on_stepped(kStart + 3s);
+  (void)gossip.on_mixed(kStart + 2s, meeting->group.id, met(2));
+  gossip.forget();
+  const Gossip::Order anew = gossip.on_stepped(kStart + 3s);
   CHECK(!anew.take_in);
   CHECK(anew.send_out);
-  meeting = mixing.on_sent_out(kStart + 3s);
+  meeting = gossip.on_sent_out(kStart + 3s);
   REQUIRE(meeting);
-  mixing.end_round();
-  CHECK(!mixing.on_mixed(kStart + 4s, meeting->group.id, met(2)));
-  CHECK(!mixing.on_stepped(kStart + 4s).send_out);
+  gossip.end_round();
+  CHECK(!gossip.on_mixed(kStart + 4s, meeting->group.id, met(2)));
+  CHECK(!gossip.on_stepped(kStart + 4s).send_out);
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  Mixing mixing = mixing_of(with("random"), 0, 1);
-  (void)mixing.on_stepped(kStart + 1s);
-  CHECK(!mixing.on_sent_out(kStart + 1s));
+  Gossip gossip = gossip_of(with("random"), 0, 1);
+  (void)gossip.on_stepped(kStart + 1s);
+  CHECK(!gossip.on_sent_out(kStart + 1s));
 }
 
 namespace {
 
 // Plays the first of two members. It takes a step a second, and its partner comes `partner_after` later. Returns how
 // many steps after each other own parameters were sent out.
-std::vector<int> intervals_of(Mixing& mixing, Duration partner_after, double distance, int batches,
+std::vector<int> intervals_of(Gossip& gossip, Duration partner_after, double distance, int batches,
                               TimePoint from = kStart) {
-  mixing.begin_round(from, mixing_round(2), peers_of(mixing_round(2)), 1, Digest());
+  gossip.begin_round(from, gossip_round(2), peers_of(gossip_round(2)), 1, Digest());
   std::vector<int> intervals;
   TimePoint comes = kNever;
   GroupId meeting;
@@ -223,14 +223,14 @@ std::vector<int> intervals_of(Mixing& mixing, Duration partner_after, double dis
   for (int batch = 1; batch < batches; ++batch) {
     const TimePoint now = from + batch * 1s;
     if (now >= comes) {
-      CHECK(!mixing.on_mixed(now, meeting, met(2)));
+      CHECK(!gossip.on_mixed(now, meeting, met(2)));
       comes = kNever;
     }
-    const Mixing::Order order = mixing.on_stepped(now);
-    if (order.measure) mixing.on_measured(distance);
+    const Gossip::Order order = gossip.on_stepped(now);
+    if (order.measure) gossip.on_measured(distance);
     if (!order.send_out) continue;
     intervals.push_back(batch - std::exchange(sent_at, batch));
-    meeting = mixing.on_sent_out(now)->group.id;
+    meeting = gossip.on_sent_out(now)->group.id;
     comes = now + partner_after;
   }
   return intervals;
@@ -239,40 +239,40 @@ std::vector<int> intervals_of(Mixing& mixing, Duration partner_after, double dis
 }  // namespace
 
 TEST_CASE("mixings are so many own steps apart, and come later only where one takes longer than that") {
-  Mixing seldom = mixing_of(with("random", 5), 0, 2);
+  Gossip seldom = gossip_of(with("random", 5), 0, 2);
   CHECK(intervals_of(seldom, 100ms, 0, 21) == std::vector<int>{5, 5, 5, 5});
-  Mixing slow = mixing_of(with("random", 5), 0, 2);
+  Gossip slow = gossip_of(with("random", 5), 0, 2);
   CHECK(intervals_of(slow, 6500ms, 0, 20) == std::vector<int>{5, 7, 7});
 }
 
 TEST_CASE("where many steps lie between mixings a partner is waited for as long as about so many take") {
-  Mixing mixing = mixing_of(with("random", 20), 0, 2);
-  for (int batch = 1; batch < 20; ++batch) CHECK(!mixing.on_stepped(kStart + batch * 1s).send_out);
-  REQUIRE(mixing.on_stepped(kStart + 20s).send_out);
-  const auto meeting = mixing.on_sent_out(kStart + 20s);
+  Gossip gossip = gossip_of(with("random", 20), 0, 2);
+  for (int batch = 1; batch < 20; ++batch) CHECK(!gossip.on_stepped(kStart + batch * 1s).send_out);
+  REQUIRE(gossip.on_stepped(kStart + 20s).send_out);
+  const auto meeting = gossip.on_sent_out(kStart + 20s);
   REQUIRE(meeting);
   CHECK(meeting->group.begin_within_ms == 40'000);
   // It has not come: the next number is tried as many steps after this one as if it had.
-  CHECK(!mixing.on_stepped(kStart + 21s).send_out);
-  CHECK(!mixing.on_mixed(kStart + 22s, meeting->group.id, alone(1, false)));
-  for (int batch = 22; batch < 40; ++batch) CHECK(!mixing.on_stepped(kStart + batch * 1s).send_out);
-  CHECK(mixing.on_stepped(kStart + 40s).send_out);
+  CHECK(!gossip.on_stepped(kStart + 21s).send_out);
+  CHECK(!gossip.on_mixed(kStart + 22s, meeting->group.id, alone(1, false)));
+  for (int batch = 22; batch < 40; ++batch) CHECK(!gossip.on_stepped(kStart + batch * 1s).send_out);
+  CHECK(gossip.on_stepped(kStart + 40s).send_out);
 }
 
 TEST_CASE("mixings that find replicas near to each other become rarer, and those that find them apart more frequent") {
-  Mixing near = mixing_of(with("random", 1, 0.04), 0, 2);
+  Gossip near = gossip_of(with("random", 1, 0.04), 0, 2);
   // Half of the bound: each of two is sqrt(1 / 2) of the consensus distance away from their mean.
   CHECK(intervals_of(near, 100ms, 0.02 / std::sqrt(2.0), 17) == std::vector<int>{1, 1, 2, 4, 8});
-  Mixing apart = mixing_of(with("random", 4, 0.04), 0, 2);
+  Gossip apart = gossip_of(with("random", 4, 0.04), 0, 2);
   CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // never below the least
 }
 
 TEST_CASE("where no mixing fits into a round any more, the round itself tells when there have to be some again") {
-  Mixing mixing = mixing_of(with("random", 1, 0.04), 0, 2);
-  CHECK(intervals_of(mixing, 100ms, 0.001, 12) ==
+  Gossip gossip = gossip_of(with("random", 1, 0.04), 0, 2);
+  CHECK(intervals_of(gossip, 100ms, 0.001, 12) ==
         std::vector<int>{1, 1, 2, 4});  // the next one after 8, not in this round
-  mixing.on_averaged(0.001, 2);
-  CHECK(intervals_of(mixing, 100ms, 0.001, 6, kStart + 20s).empty());
-  mixing.on_averaged(0.08, 2);  // after 5 steps
-  CHECK(intervals_of(mixing, 100ms, 0.08, 6, kStart + 40s) == std::vector<int>{3, 2});
+  gossip.on_averaged(0.001, 2);
+  CHECK(intervals_of(gossip, 100ms, 0.001, 6, kStart + 20s).empty());
+  gossip.on_averaged(0.08, 2);  // after 5 steps
+  CHECK(intervals_of(gossip, 100ms, 0.08, 6, kStart + 40s) == std::vector<int>{3, 2});
 }

@@ -25,7 +25,7 @@ wire::GroupInfo pair_of(const Member& one, const Member& other, std::int64_t flo
   return plan;
 }
 
-Seats mixing_seats(const wire::GroupInfo& group) {
+Seats gossip_seats(const wire::GroupInfo& group) {
   Seats seats = seats_of(group);
   for (const auto& seat : seats) seat->mixes = true;
   return seats;
@@ -40,7 +40,7 @@ void check_mean(const Seat& seat) {
 void end_all(Members& members) {
   for (const auto& member : members) {
     if (member->net == nullptr) continue;
-    member->net->end_mixing(0);
+    member->net->end_gossip(0);
     member->net->abandon();
   }
 }
@@ -53,8 +53,8 @@ TEST_CASE("pairs mix between two rounds, over the rounds' links, and each has th
   check_exact_round(members, plan_of(members, kFloats, 0));
   for (std::int64_t number = 1; number < 4; ++number) {
     const std::size_t partner = number % 2 == 1 ? 1 : 2;  // 0-1, 2-3, then 0-2, 1-3
-    const Seats first = mixing_seats(pair_of(*members[0], *members[partner], kFloats, number));
-    const Seats second = mixing_seats(pair_of(*members[3 - partner], *members[3], kFloats, number + 100));
+    const Seats first = gossip_seats(pair_of(*members[0], *members[partner], kFloats, number));
+    const Seats second = gossip_seats(pair_of(*members[3 - partner], *members[3], kFloats, number + 100));
     REQUIRE(first[0]->start(*members[0]).ok());
     REQUIRE(first[1]->start(*members[partner]).ok());
     REQUIRE(second[0]->start(*members[3 - partner]).ok());
@@ -65,7 +65,7 @@ TEST_CASE("pairs mix between two rounds, over the rounds' links, and each has th
         check_mean(*seat);
       }
     }
-    for (const auto& member : members) member->net->end_mixing(0);
+    for (const auto& member : members) member->net->end_gossip(0);
   }
   check_exact_round(members, plan_of(members, kFloats, 50));
 }
@@ -77,7 +77,7 @@ TEST_CASE("buckets mix side by side, the first one first, and each may have anot
   std::vector<Seats> buckets;
   for (std::size_t bucket = 0; bucket < 3; ++bucket) {
     buckets.push_back(
-        mixing_seats(pair_of(*members[0], *members[bucket == 1 ? 2 : 1], kFloats, static_cast<std::int64_t>(bucket))));
+        gossip_seats(pair_of(*members[0], *members[bucket == 1 ? 2 : 1], kFloats, static_cast<std::int64_t>(bucket))));
     for (const auto& seat : buckets.back()) seat->bucket = bucket;
   }
   for (std::size_t bucket = 0; bucket < 3; ++bucket) {
@@ -91,7 +91,7 @@ TEST_CASE("buckets mix side by side, the first one first, and each may have anot
     }
   }
   for (const auto& member : members) {
-    for (std::size_t bucket = 0; bucket < 3; ++bucket) member->net->end_mixing(bucket);
+    for (std::size_t bucket = 0; bucket < 3; ++bucket) member->net->end_gossip(bucket);
   }
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("of a partner that dies in the middle of its buckets, those that are t
   for (const auto& member : members) member->net->limit(2e6, 2e6);
   std::vector<Seats> buckets;
   for (std::size_t bucket = 0; bucket < 4; ++bucket) {
-    buckets.push_back(mixing_seats(pair_of(*members[0], *members[1], 600'000, static_cast<std::int64_t>(bucket))));
+    buckets.push_back(gossip_seats(pair_of(*members[0], *members[1], 600'000, static_cast<std::int64_t>(bucket))));
     for (const Rank rank : {0, 1}) {
       buckets.back()[rank]->bucket = bucket;
       REQUIRE(buckets.back()[rank]->start(*members[rank]).ok());
@@ -113,7 +113,7 @@ TEST_CASE("of a partner that dies in the middle of its buckets, those that are t
   const AveragingOutcome last = buckets[3][0]->wait();
   CHECK(last.verdict == AveragingOutcome::Verdict::minority);
   CHECK(last.weight_total == 1);  // nothing from the partner had come: the first averaging's frames go first
-  for (std::size_t bucket = 0; bucket < 4; ++bucket) members[0]->net->end_mixing(bucket);
+  for (std::size_t bucket = 0; bucket < 4; ++bucket) members[0]->net->end_gossip(bucket);
 }
 
 TEST_CASE("a mixing takes nothing from a round that slower members are still in") {
@@ -128,10 +128,10 @@ TEST_CASE("a mixing takes nothing from a round that slower members are still in"
   const Seats seats = seats_of(round);
   for (Rank rank = 0; rank < 3; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
   for (const Rank rank : {0, 1}) CHECK(seats[rank]->wait().verdict == AveragingOutcome::Verdict::averaged);
-  const Seats mixing = mixing_seats(pair_of(*members[0], *members[1], kFloats, 5));
-  for (const Rank rank : {0, 1}) REQUIRE(mixing[rank]->start(*members[rank]).ok());
-  for (const auto& seat : mixing) CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
-  for (const Rank rank : {0, 1}) members[rank]->net->end_mixing(0);
+  const Seats gossip = gossip_seats(pair_of(*members[0], *members[1], kFloats, 5));
+  for (const Rank rank : {0, 1}) REQUIRE(gossip[rank]->start(*members[rank]).ok());
+  for (const auto& seat : gossip) CHECK(seat->wait().verdict == AveragingOutcome::Verdict::averaged);
+  for (const Rank rank : {0, 1}) members[rank]->net->end_gossip(0);
   const AveragingOutcome last = seats[2]->wait();
   CHECK(last.verdict == AveragingOutcome::Verdict::averaged);
   CHECK(last.lost.empty());
@@ -144,7 +144,7 @@ TEST_CASE("a partner that does not come is waited for as long as the plan says, 
   Members members = make_members(project, 2);
   wire::GroupInfo plan = pair_of(*members[0], *members[1], kFloats, 0);
   plan.begin_within_ms = 300;
-  const Seats seats = mixing_seats(plan);
+  const Seats seats = gossip_seats(plan);
   REQUIRE(seats[0]->start(*members[0]).ok());
   const AveragingOutcome outcome = seats[0]->wait();
   CHECK(outcome.verdict == AveragingOutcome::Verdict::minority);
@@ -158,10 +158,10 @@ TEST_CASE("a partner that does not come is waited for as long as the plan says, 
 TEST_CASE("a partner at a later mixing is not waited for, nor blamed") {
   const Project project;
   Members members = make_members(project, 2);
-  const Seats earlier = mixing_seats(pair_of(*members[0], *members[1], kFloats, 0));
+  const Seats earlier = gossip_seats(pair_of(*members[0], *members[1], kFloats, 0));
   REQUIRE(earlier[0]->start(*members[0]).ok());
-  members[0]->net->end_mixing(0);
-  const Seats later = mixing_seats(pair_of(*members[0], *members[1], kFloats, 1));
+  members[0]->net->end_gossip(0);
+  const Seats later = gossip_seats(pair_of(*members[0], *members[1], kFloats, 1));
   REQUIRE(later[0]->start(*members[0]).ok());
   REQUIRE(earlier[1]->start(*members[1]).ok());
   const AveragingOutcome outcome = earlier[1]->wait();
@@ -180,7 +180,7 @@ TEST_CASE("a partner at a later mixing is not waited for, nor blamed") {
 TEST_CASE("a partner that dies in the middle leaves what it has sent") {
   const Project project;
   Members members = make_members(project, 2);
-  const Seats seats = mixing_seats(pair_of(*members[0], *members[1], 3'000'000, 0));
+  const Seats seats = gossip_seats(pair_of(*members[0], *members[1], 3'000'000, 0));
   for (const auto& member : members) member->net->limit(2e6, 2e6);  // six seconds for a gossip averaging
   for (Rank rank = 0; rank < 2; ++rank) REQUIRE(seats[rank]->start(*members[rank]).ok());
   wait_until([&] { return members[0]->net->stats().round_bytes_received > 1'000'000; });
@@ -208,7 +208,7 @@ TEST_CASE("a partner that lies about lengths is cut off, and what it sent is in 
   plan.members[1].role = wire::MemberRole::client_only;
   RawPeer liar(members[0]->net->port(), project.context(project.identity(key)));
   liar.say_hello();
-  const Seats seats = mixing_seats(plan);
+  const Seats seats = gossip_seats(plan);
   REQUIRE(seats[0]->start(*members[0]).ok());
   std::optional<wire::FrameType> type = liar.next_frame();
   while (type && type != wire::FrameType::begin) type = liar.next_frame();

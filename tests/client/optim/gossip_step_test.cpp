@@ -1,4 +1,4 @@
-#include "client/optim/mixing_step.h"
+#include "client/optim/gossip_step.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 using namespace starling;
-using optim::MixingStep;
+using optim::GossipStep;
 
 namespace {
 
@@ -25,7 +25,7 @@ wire::LocalOptions options_of(double rate, double momentum, double pull) {
 // Volunteers that hold one parameter each, which all agreed to be 0.
 struct Members {
   Members(const wire::LocalOptions& options, std::vector<float> begin)
-      : own(std::move(begin)), sent(own.size()), steps(own.size(), MixingStep(options, 1)) {}
+      : own(std::move(begin)), sent(own.size()), steps(own.size(), GossipStep(options, 1)) {}
 
   void mix(std::span<const std::size_t> who) {
     std::array mean{0.0F};
@@ -40,21 +40,21 @@ struct Members {
     for (const float value : own) sum += value;
     return sum / static_cast<double>(own.size());
   }
-  [[nodiscard]] double spread() const {
+  [[nodiscard]] double consensus_distance() const {
     double square = 0;
     for (const float value : own) square += (value - mean()) * (value - mean());
     return std::sqrt(square / static_cast<double>(own.size()));
   }
 
   std::vector<float> own, sent;
-  std::vector<MixingStep> steps;
+  std::vector<GossipStep> steps;
 };
 
 constexpr std::array<std::size_t, 2> kPair{0, 1};
 
 // Sixteen peers that meet in random pairs, drawn again each time. Nobody's own steps lead anywhere except the first
 // ones. Returns their consensus distance at the end.
-double spread_after(const wire::LocalOptions& options, int meetings) {
+double consensus_distance_after(const wire::LocalOptions& options, int meetings) {
   constexpr std::size_t kPeers = 16;
   std::mt19937 random(1);
   std::vector<float> begin;
@@ -66,13 +66,13 @@ double spread_after(const wire::LocalOptions& options, int meetings) {
     for (std::size_t left = kPeers; left > 1; --left) std::swap(order[left - 1], order[random() % left]);
     for (std::size_t k = 0; k < kPeers; k += 2) members.mix(std::span(order).subspan(k, 2));
   }
-  return members.spread();
+  return members.consensus_distance();
 }
 
 }  // namespace
 
 TEST_CASE("by default a mixing is the mean of parameters, with what was computed meanwhile on top") {
-  MixingStep step(options_of(1, 0, 1), 2);
+  GossipStep step(options_of(1, 0, 1), 2);
   const std::array agreed{1.0F, 2.0F};
   std::array own{2.0F, 0.0F}, sent{0.0F, 0.0F};
   step.send_out(agreed, own, sent);
@@ -97,7 +97,7 @@ TEST_CASE("a mixing with momentum follows NoLoCo's formula, and steps meanwhile 
       members.own[k] += k == 0 ? 0.1F : -0.05F * static_cast<float>(meeting);
     }
   }
-  MixingStep late(options_of(kRate, kMomentum, kPull), 1);
+  GossipStep late(options_of(kRate, kMomentum, kPull), 1);
   std::array own{1.0F}, sent{0.0F};
   late.send_out(std::array{0.0F}, own, sent);
   CHECK(sent[0] == doctest::Approx(kRate));
@@ -107,9 +107,9 @@ TEST_CASE("a mixing with momentum follows NoLoCo's formula, and steps meanwhile 
 }
 
 TEST_CASE("meeting in pairs brings everybody together, with momentum as without") {
-  CHECK(spread_after(options_of(0.7, 0.5, 0.7), 100) < 1e-4);
-  CHECK(spread_after(options_of(1, 0, 1), 100) < 1e-4);
-  CHECK(spread_after(options_of(0.7, 0.5, 0.01), 100) > 0.02);  // hardly any pull towards each other
+  CHECK(consensus_distance_after(options_of(0.7, 0.5, 0.7), 100) < 1e-4);
+  CHECK(consensus_distance_after(options_of(1, 0, 1), 100) < 1e-4);
+  CHECK(consensus_distance_after(options_of(0.7, 0.5, 0.01), 100) > 0.02);  // hardly any pull towards each other
 }
 
 TEST_CASE("the momentum goes on through a round's end, and the way from the agreed parameters begins anew") {
@@ -122,7 +122,7 @@ TEST_CASE("the momentum goes on through a round's end, and the way from the agre
   }
   members.mix(kPair);
   CHECK(members.own[0] == doctest::Approx(0.5 * 0.7));
-  for (MixingStep& step : members.steps) step.forget();
+  for (GossipStep& step : members.steps) step.forget();
   members.own = {0, 0};
   members.mix(kPair);
   CHECK(members.own[0] == 0);
@@ -144,7 +144,7 @@ TEST_CASE("the members' mean takes the step that all would take together, whoeve
 
 TEST_CASE("how far members are apart is a share of their parameters' length, whatever a mixing's gain") {
   for (const double gain : {1.0, 0.7}) {
-    const MixingStep step(options_of(gain, 0, gain), 2);
+    const GossipStep step(options_of(gain, 0, gain), 2);
     const std::array agreed{0.0F, 0.0F}, one{3.0F, 4.0F}, other{3.0F, 3.0F};
     std::array sent{0.0F, 0.0F}, theirs{0.0F, 0.0F}, mixed{0.0F, 0.0F};
     step.send_out(agreed, one, sent);

@@ -1,4 +1,4 @@
-#include "shared/swarm/mixing_groups.h"
+#include "shared/swarm/gossip_groups.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/shared/swarm/mixing_round.h"
+#include "tests/shared/swarm/gossip_round.h"
 
 using namespace starling;
 using namespace starling::swarm;
@@ -23,19 +23,19 @@ Digest state(std::uint8_t byte) {
 }
 
 // Each member's own view of the gossip.
-std::vector<MixingGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1,
+std::vector<GossipGroups> views(std::string_view partners, std::size_t members, std::uint8_t digest = 1,
                                 RoundIndex next = 5) {
-  const wire::GroupInfo round = mixing_round(members);
-  std::vector<MixingGroups> all;
+  const wire::GroupInfo round = gossip_round(members);
+  std::vector<GossipGroups> all;
   for (std::size_t k = 0; k < members; ++k)
-    all.emplace_back(partners, round, peers_of(round), AgreedBucket{mixing_bucket(round), next, state(digest)});
+    all.emplace_back(partners, round, peers_of(round), AgreedBucket{gossip_bucket(round), next, state(digest)});
   return all;
 }
 
 }  // namespace
 
 TEST_CASE("all members see the same mixings, each in one of them, and all plans can be carried out") {
-  for (const std::string_view partners : mixing_partners()) {
+  for (const std::string_view partners : gossip_partners()) {
     for (const std::size_t count : {2U, 3U, 5U, 8U, 12U}) {
       CAPTURE(partners);
       CAPTURE(count);
@@ -44,12 +44,12 @@ TEST_CASE("all members see the same mixings, each in one of them, and all plans 
       for (int number = 0; number < 6; ++number) {
         std::map<GroupId, std::vector<std::size_t>> meetings;
         for (std::size_t k = 0; k < count; ++k) {
-          const auto mixing = members[k].next(mixing_peer(k));
-          if (!mixing) continue;
-          CHECK(wire::check_group(mixing->group).ok());
-          CHECK(mixing->group.round == 5);
-          CHECK(mixing->group.members[mixing->self].endpoint.peer == mixing_peer(k));
-          meetings[mixing->group.id].push_back(mixing->group.members.size());
+          const auto gossip = members[k].next(gossip_peer(k));
+          if (!gossip) continue;
+          CHECK(wire::check_group(gossip->group).ok());
+          CHECK(gossip->group.round == 5);
+          CHECK(gossip->group.members[gossip->self].endpoint.peer == gossip_peer(k));
+          meetings[gossip->group.id].push_back(gossip->group.members.size());
         }
         for (const auto& [id, sizes] : meetings) {
           CHECK(earlier.insert(id).second);
@@ -62,7 +62,7 @@ TEST_CASE("all members see the same mixings, each in one of them, and all plans 
 }
 
 TEST_CASE("where a round has but one mixing, all have their turn, and not always with the same one") {
-  for (const std::string_view partners : mixing_partners()) {
+  for (const std::string_view partners : gossip_partners()) {
     for (const std::size_t count : {3U, 4U, 5U}) {
       CAPTURE(partners);
       CAPTURE(count);
@@ -72,10 +72,10 @@ TEST_CASE("where a round has but one mixing, all have their turn, and not always
       for (int round = 0; round < rounds; ++round) {
         auto members = views(partners, count, static_cast<std::uint8_t>(round), round);
         for (std::size_t k = 0; k < count; ++k) {
-          const auto mixing = members[k].next(mixing_peer(k));
-          if (!mixing) continue;
+          const auto gossip = members[k].next(gossip_peer(k));
+          if (!gossip) continue;
           ++mixed[k];
-          for (const auto& member : mixing->group.members) met[k].insert(member.endpoint.peer);
+          for (const auto& member : gossip->group.members) met[k].insert(member.endpoint.peer);
         }
       }
       for (std::size_t k = 0; k < count; ++k) {
@@ -87,14 +87,14 @@ TEST_CASE("where a round has but one mixing, all have their turn, and not always
 }
 
 TEST_CASE("buckets have the same partners, but mixings of their own") {
-  const wire::GroupInfo round = mixing_round(4);
-  std::vector<MixingGroups> buckets;
+  const wire::GroupInfo round = gossip_round(4);
+  std::vector<GossipGroups> buckets;
   for (const std::size_t number : {0U, 1U}) {
     const AgreedBucket bucket{{number, 0, 500}, 5, state(1)};
     buckets.emplace_back("exponential", round, peers_of(round), bucket);
   }
-  const auto first = buckets[0].next(mixing_peer(0));
-  const auto second = buckets[1].next(mixing_peer(0));
+  const auto first = buckets[0].next(gossip_peer(0));
+  const auto second = buckets[1].next(gossip_peer(0));
   REQUIRE(first);
   REQUIRE(second);
   CHECK(first->group.vector_floats == 500);
@@ -105,19 +105,19 @@ TEST_CASE("buckets have the same partners, but mixings of their own") {
 namespace {
 
 // The largest distance of eight members from their mean after this many gossips; it is 49 in the beginning.
-double apart_after(std::string_view partners, int mixings) {
+double apart_after(std::string_view partners, int gossips) {
   constexpr std::size_t kCount = 8;
   auto members = views(partners, kCount);
   std::vector<double> values;
   for (std::size_t k = 0; k < kCount; ++k) values.push_back(static_cast<double>(k * k));
-  for (int number = 0; number < mixings; ++number) {
+  for (int number = 0; number < gossips; ++number) {
     std::vector<double> mixed = values;
     for (std::size_t k = 0; k < kCount; ++k) {
-      const auto mixing = members[k].next(mixing_peer(k));
-      if (!mixing) continue;
+      const auto gossip = members[k].next(gossip_peer(k));
+      if (!gossip) continue;
       mixed[k] = 0;
-      const auto count = static_cast<double>(mixing->group.members.size());
-      for (const auto& member : mixing->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / count;
+      const auto count = static_cast<double>(gossip->group.members.size());
+      for (const auto& member : gossip->group.members) mixed[k] += values[member.endpoint.peer.bytes[0] - 1U] / count;
     }
     values = mixed;
   }
@@ -145,7 +145,7 @@ TEST_CASE("a manifest may name every topology, and nothing else") {
     const Status checked = wire::check_manifest_settings(manifest);
     return !checked.ok() && checked.error().message.find(" local.partners is ") != std::string::npos;
   };
-  for (const std::string_view partners : mixing_partners()) CHECK_FALSE(refused(partners));
+  for (const std::string_view partners : gossip_partners()) CHECK_FALSE(refused(partners));
   CHECK(refused("everybody"));
 }
 
@@ -155,15 +155,15 @@ TEST_CASE("of eight that take turns, four mix at a time, and the other four at t
   auto members = views("alternating-exponential-ring", 8);
   for (int number = 0; number < 12; number += 2) {
     for (std::size_t k = 0; k < 8; ++k) {
-      const bool first = members[k].next(mixing_peer(k)).has_value();
-      const bool second = members[k].next(mixing_peer(k)).has_value();
+      const bool first = members[k].next(gossip_peer(k)).has_value();
+      const bool second = members[k].next(gossip_peer(k)).has_value();
       CHECK(first != second);
     }
   }
 }
 
 TEST_CASE("with members missing at random the mean stays, and values come together all the same") {
-  for (const std::string_view partners : mixing_partners()) {
+  for (const std::string_view partners : gossip_partners()) {
     CAPTURE(partners);
     constexpr std::size_t kCount = 7;
     auto members = views(partners, kCount, 9);
@@ -177,11 +177,11 @@ TEST_CASE("with members missing at random the mean stays, and values come togeth
       }
       std::vector<double> mixed = values;
       for (std::size_t k = 0; k < kCount; ++k) {
-        const auto mixing = members[k].next(mixing_peer(k));
-        if (!mixing || missing[k]) continue;
+        const auto gossip = members[k].next(gossip_peer(k));
+        if (!gossip || missing[k]) continue;
         double sum = 0;
         double present = 0;
-        for (const auto& member : mixing->group.members) {
+        for (const auto& member : gossip->group.members) {
           const std::size_t peer = member.endpoint.peer.bytes[0] - 1U;
           if (missing[peer]) continue;
           sum += values[peer];
@@ -201,17 +201,17 @@ TEST_CASE("with members missing at random the mean stays, and values come togeth
 TEST_CASE("members of another state meet nobody of this one") {
   auto ours = views("exponential", 2, 1);
   auto theirs = views("exponential", 2, 2);
-  CHECK(ours[0].next(mixing_peer(0))->group.id != theirs[1].next(mixing_peer(1))->group.id);
+  CHECK(ours[0].next(gossip_peer(0))->group.id != theirs[1].next(gossip_peer(1))->group.id);
 }
 
 TEST_CASE("who can be called over a relay at best owns no part, and two of them do not meet") {
-  wire::GroupInfo round = mixing_round(4);
+  wire::GroupInfo round = gossip_round(4);
   round.members[2].endpoint.port = 0;
-  round.members[3].endpoint.relay = mixing_peer(0);
-  MixingGroups mixings("exponential", round, peers_of(round), AgreedBucket{mixing_bucket(round), 4, state(1)});
-  CHECK(!mixings.next(mixing_peer(3)));  // with its neighbour, which cannot be called either
-  const auto mixing = mixings.next(mixing_peer(3));
-  REQUIRE(mixing);
-  CHECK(mixing->group.members[mixing->self].part_floats == 0);
-  CHECK(mixing->group.members[1 - mixing->self].part_floats == 1001);
+  round.members[3].endpoint.relay = gossip_peer(0);
+  GossipGroups gossips("exponential", round, peers_of(round), AgreedBucket{gossip_bucket(round), 4, state(1)});
+  CHECK(!gossips.next(gossip_peer(3)));  // with its neighbour, which cannot be called either
+  const auto gossip = gossips.next(gossip_peer(3));
+  REQUIRE(gossip);
+  CHECK(gossip->group.members[gossip->self].part_floats == 0);
+  CHECK(gossip->group.members[1 - gossip->self].part_floats == 1001);
 }

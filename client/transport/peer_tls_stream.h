@@ -34,7 +34,7 @@ struct IoStep {
   std::size_t bytes = 0;  // moved, when done
 };
 
-class TlsStream {
+class PeerTlsStream {
  public:
   enum class Role : std::uint8_t { client, server };
   // Sizes in whole records. The beginning of a record that ends in the next buffer is copied there.
@@ -62,9 +62,9 @@ class TlsStream {
   static constexpr std::int64_t kRekeyBytes = std::int64_t{64} << 30;
 
   // `now` judges the other end's certificate. The socket stays open as long as this object lives.
-  TlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
-            std::int64_t rekey_bytes = kRekeyBytes);
-  ~TlsStream();
+  PeerTlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
+                std::int64_t rekey_bytes = kRekeyBytes);
+  ~PeerTlsStream();
 
   // Until it is done, read() and write() fail.
   [[nodiscard]] IoState handshake();

@@ -1,4 +1,4 @@
-#include "client/optim/mixing_step.h"
+#include "client/optim/gossip_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace starling::optim {
 
-MixingStep::MixingStep(const wire::LocalOptions& options, std::size_t parameters)
+GossipStep::GossipStep(const wire::LocalOptions& options, std::size_t parameters)
     : rate_(static_cast<float>(options.mixing_rate)),
       momentum_kept_(static_cast<float>(options.mixing_momentum)),
       pull_(static_cast<float>(options.mixing_pull)) {
@@ -16,14 +16,14 @@ MixingStep::MixingStep(const wire::LocalOptions& options, std::size_t parameters
   momentum_.resize(parameters);
 }
 
-void MixingStep::begin_round() { std::fill(way_.begin(), way_.end(), 0.0F); }
+void GossipStep::begin_round() { std::fill(way_.begin(), way_.end(), 0.0F); }
 
-void MixingStep::forget() {
+void GossipStep::forget() {
   begin_round();
   std::fill(momentum_.begin(), momentum_.end(), 0.0F);
 }
 
-void MixingStep::send_out(std::span<const float> agreed, std::span<const float> own, std::span<float> sent) const {
+void GossipStep::send_out(std::span<const float> agreed, std::span<const float> own, std::span<float> sent) const {
   VERIFY(agreed.size() == own.size() && sent.size() == own.size());
   for (std::size_t i = 0; i < own.size(); ++i) sent[i] = own[i] - agreed[i];
   if (way_.empty()) return;
@@ -31,7 +31,7 @@ void MixingStep::send_out(std::span<const float> agreed, std::span<const float> 
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = pull_ * way_[i] + rate_ * (sent[i] - way_[i]);
 }
 
-void MixingStep::take_in(std::span<const float> sent, std::span<const float> mixed, std::span<float> own) {
+void GossipStep::take_in(std::span<const float> sent, std::span<const float> mixed, std::span<float> own) {
   VERIFY(sent.size() == own.size() && mixed.size() == own.size());
   if (way_.empty()) {
     for (std::size_t i = 0; i < own.size(); ++i) own[i] += mixed[i] - sent[i];
@@ -46,7 +46,7 @@ void MixingStep::take_in(std::span<const float> sent, std::span<const float> mix
   }
 }
 
-double MixingStep::distance(std::span<const float> sent, std::span<const float> mixed,
+double GossipStep::distance(std::span<const float> sent, std::span<const float> mixed,
                             std::span<const float> own) const {
   VERIFY(sent.size() == own.size() && mixed.size() == own.size());
   double apart = 0;

@@ -1,4 +1,4 @@
-#include "shared/swarm/mixing_groups.h"
+#include "shared/swarm/gossip_groups.h"
 
 #include <algorithm>
 #include <array>
@@ -22,13 +22,13 @@ std::uint64_t seed_of(const Digest& state) {
 }
 
 // Returns an id from the round's plan, the state, the bucket's and the meeting's numbers, and its members.
-GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint64_t bucket, std::uint64_t number) {
+GroupId gossip_id(const wire::GroupInfo& gossip, const GroupId& last, std::uint64_t bucket, std::uint64_t number) {
   std::vector<std::uint8_t> text(last.bytes.begin(), last.bytes.end());
   for (const std::uint64_t value : {number, bucket}) {
     for (int shift = 0; shift < 64; shift += 8) text.push_back(static_cast<std::uint8_t>(value >> shift));
   }
-  text.insert(text.end(), mixing.state_digest.bytes.begin(), mixing.state_digest.bytes.end());
-  for (const wire::GroupMember& member : mixing.members) {
+  text.insert(text.end(), gossip.state_digest.bytes.begin(), gossip.state_digest.bytes.end());
+  for (const wire::GroupMember& member : gossip.members) {
     text.insert(text.end(), member.endpoint.peer.bytes.begin(), member.endpoint.peer.bytes.end());
   }
   GroupId id;
@@ -38,13 +38,13 @@ GroupId mixing_id(const wire::GroupInfo& mixing, const GroupId& last, std::uint6
 
 }  // namespace
 
-std::span<const std::string_view> mixing_partners() {
+std::span<const std::string_view> gossip_partners() {
   static constexpr std::array<std::string_view, 6> kWords{
       "complete", "ring", "exponential", "alternating-exponential-ring", "random", "grid"};
   return kWords;
 }
 
-FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
+FormationSpec gossip_formation(std::string_view partners, std::size_t members) {
   if (partners == "ring") return {Kind::ring_pairs, {}};
   if (partners == "exponential") return {Kind::exponential_pairs, {}};
   if (partners == "alternating-exponential-ring") return {Kind::alternating_exponential_ring, {1}};
@@ -55,7 +55,7 @@ FormationSpec mixing_formation(std::string_view partners, std::size_t members) {
   return {Kind::planned_grid, {side, side}};
 }
 
-MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+GossipGroups::GossipGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
                            const AgreedBucket& agreed)
     : last_(std::move(last)), bucket_(agreed.bucket.number) {
   for (const wire::GroupMember& member : last_.members) {
@@ -78,11 +78,11 @@ MixingGroups::MixingGroups(std::string_view partners, wire::GroupInfo last, std:
   last_.start_in_ms = 0;
   last_.round = agreed.round;
   last_.state_digest = agreed.state;
-  formation_ = make_formation(mixing_formation(partners, members_.size()), std::vector<double>(members_.size(), 1.0),
+  formation_ = make_formation(gossip_formation(partners, members_.size()), std::vector<double>(members_.size(), 1.0),
                               seed_of(agreed.state));
 }
 
-std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
+std::optional<GossipGroup> GossipGroups::next(const PeerId& self) {
   const std::vector<std::uint8_t> all(members_.size(), 1);
   const Groups groups = formation_->form(all);
   formation_->settle(groups, all);
@@ -92,16 +92,16 @@ std::optional<MixingGroup> MixingGroups::next(const PeerId& self) {
     const auto is_self = [&](PeerIndex peer) { return members_[peer].peer == self; };
     const auto found = std::find_if(group.begin(), group.end(), is_self);
     if (found == group.end() || group.size() < 2) continue;
-    MixingGroup mixing{plan(group), static_cast<std::size_t>(found - group.begin())};
-    mixing.group.id = mixing_id(mixing.group, last_.id, bucket_, number);
-    if (!wire::check_group(mixing.group).ok()) return std::nullopt;  // nobody there can be called
-    return mixing;
+    GossipGroup gossip{plan(group), static_cast<std::size_t>(found - group.begin())};
+    gossip.group.id = gossip_id(gossip.group, last_.id, bucket_, number);
+    if (!wire::check_group(gossip.group).ok()) return std::nullopt;  // nobody there can be called
+    return gossip;
   }
   return std::nullopt;
 }
 
 // Plans equal parts for those that can be called.
-wire::GroupInfo MixingGroups::plan(std::span<const PeerIndex> group) const {
+wire::GroupInfo GossipGroups::plan(std::span<const PeerIndex> group) const {
   wire::GroupInfo plan = last_;
   std::vector<double> shares;
   for (const PeerIndex peer : group) {

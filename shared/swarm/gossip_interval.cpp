@@ -1,4 +1,4 @@
-#include "shared/swarm/mixing_interval.h"
+#include "shared/swarm/gossip_interval.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,13 @@ constexpr double kStepsMost = 1e6;
 
 }  // namespace
 
-void MixingInterval::on_mixed(double distance, int members, int steps) {
+void GossipInterval::on_mixed(double distance, int members, int steps) {
   VERIFY(members > 1);
   if (!measures() || steps < 1) return;
   // A few members are nearer to their own mean than to that of all (Bessel's correction).
-  const double spread = distance * std::sqrt(members / (members - 1.0));
-  const double change = spread > 0 ? std::clamp(bound_ / spread, 1 / kChangeMost, kChangeMost) : kChangeMost;
+  const double consensus_distance = distance * std::sqrt(members / (members - 1.0));
+  const double change =
+      consensus_distance > 0 ? std::clamp(bound_ / consensus_distance, 1 / kChangeMost, kChangeMost) : kChangeMost;
   steps_ = static_cast<int>(std::clamp(std::round(steps * change), static_cast<double>(least_), kStepsMost));
 }
 

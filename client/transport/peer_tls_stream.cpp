@@ -1,4 +1,4 @@
-#include "client/transport/tls_stream.h"
+#include "client/transport/peer_tls_stream.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -26,23 +26,23 @@ constexpr int kWithoutDataMax = 32;
 
 // The socket behind a TLS connection, with its buffers: the BIO below reads and writes it during the handshake.
 struct BufferedSocket {
-  explicit BufferedSocket(const TlsStream::Socket& socket) : buffers(socket.buffers), fd(socket.fd) {}
+  explicit BufferedSocket(const PeerTlsStream::Socket& socket) : buffers(socket.buffers), fd(socket.fd) {}
 
-  const std::shared_ptr<TlsStream::Buffers> buffers;  // outlives the buffers below
+  const std::shared_ptr<PeerTlsStream::Buffers> buffers;  // outlives the buffers below
   const int fd;
   BufferPool::Buffer output;  // null while nothing is unsent
   std::size_t begin = 0;      // unsent output is [begin, end)
   std::size_t end = 0;
-  std::size_t output_max = TlsStream::kSmallBufferBytes;  // size at which this buffer counts as full
-  std::size_t gather_max = TlsStream::kSmallBufferBytes;  // output_max of the next buffer
-  BufferPool::Buffer input;                               // null while `begun` holds the unread input
-  std::vector<std::uint8_t> begun;                        // the beginning of a record, kept while there is no buffer
-  std::size_t read_at = 0;                                // unread input is [read_at, read_end)
+  std::size_t output_max = PeerTlsStream::kSmallBufferBytes;  // size at which this buffer counts as full
+  std::size_t gather_max = PeerTlsStream::kSmallBufferBytes;  // output_max of the next buffer
+  BufferPool::Buffer input;                                   // null while `begun` holds the unread input
+  std::vector<std::uint8_t> begun;  // the beginning of a record, kept while there is no buffer
+  std::size_t read_at = 0;          // unread input is [read_at, read_end)
   std::size_t read_end = 0;
-  std::size_t input_max = TlsStream::kSmallBufferBytes;  // size at which this buffer is full
-  std::size_t read_max = TlsStream::kSmallBufferBytes;   // input_max of the next buffer
-  bool emptied = false;                                  // the last recv() took everything there was
-  bool at_end = false;                                   // the other end closed, or the socket failed
+  std::size_t input_max = PeerTlsStream::kSmallBufferBytes;  // size at which this buffer is full
+  std::size_t read_max = PeerTlsStream::kSmallBufferBytes;   // input_max of the next buffer
+  bool emptied = false;                                      // the last recv() took everything there was
+  bool at_end = false;                                       // the other end closed, or the socket failed
 
   [[nodiscard]] std::span<const std::uint8_t> unread() const {
     return {(input != nullptr ? input.get() : begun.data()) + read_at, read_end - read_at};
@@ -174,7 +174,7 @@ struct FreeSsl {
 
 }  // namespace
 
-class TlsStream::Impl {
+class PeerTlsStream::Impl {
  public:
   Impl(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now, std::int64_t rekey_bytes)
       : ssl_(SSL_new(context.native())), socket_(socket), role_(role), rekey_bytes_(rekey_bytes) {
@@ -396,22 +396,22 @@ class TlsStream::Impl {
   Error error_{ErrorCode::unavailable, "link: closed"};
 };
 
-TlsStream::TlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
-                     std::int64_t rekey_bytes)
+PeerTlsStream::PeerTlsStream(const crypto::TlsContext& context, const Socket& socket, Role role, WallTime now,
+                             std::int64_t rekey_bytes)
     : impl_(std::make_unique<Impl>(context, socket, role, now, rekey_bytes)) {}
-TlsStream::~TlsStream() = default;
+PeerTlsStream::~PeerTlsStream() = default;
 
-IoState TlsStream::handshake() { return impl_->handshake(); }
-IoStep TlsStream::read(std::span<std::uint8_t> out) { return impl_->read(out); }
-bool TlsStream::has_record() const { return impl_->has_record(); }
-bool TlsStream::drained() const { return impl_->drained(); }
-std::size_t TlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
-void TlsStream::rest() { impl_->rest(); }
-IoStep TlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
-void TlsStream::gather_output(std::size_t bytes) { impl_->gather_output(bytes); }
-void TlsStream::read_ahead(std::size_t bytes) { impl_->read_ahead(bytes); }
-IoState TlsStream::flush() { return impl_->flush(); }
-const Result<PeerId>& TlsStream::peer() const { return impl_->peer(); }
-const Error& TlsStream::error() const { return impl_->error(); }
+IoState PeerTlsStream::handshake() { return impl_->handshake(); }
+IoStep PeerTlsStream::read(std::span<std::uint8_t> out) { return impl_->read(out); }
+bool PeerTlsStream::has_record() const { return impl_->has_record(); }
+bool PeerTlsStream::drained() const { return impl_->drained(); }
+std::size_t PeerTlsStream::input_before(std::size_t plaintext) const { return impl_->input_before(plaintext); }
+void PeerTlsStream::rest() { impl_->rest(); }
+IoStep PeerTlsStream::write(std::span<const std::uint8_t> data) { return impl_->write(data); }
+void PeerTlsStream::gather_output(std::size_t bytes) { impl_->gather_output(bytes); }
+void PeerTlsStream::read_ahead(std::size_t bytes) { impl_->read_ahead(bytes); }
+IoState PeerTlsStream::flush() { return impl_->flush(); }
+const Result<PeerId>& PeerTlsStream::peer() const { return impl_->peer(); }
+const Error& PeerTlsStream::error() const { return impl_->error(); }
 
 }  // namespace starling::transport

@@ -8,10 +8,10 @@
 
 namespace starling::swarm {
 
-class MixingInterval {
+class GossipInterval {
  public:
   // least: own steps, at least 1. bound: above 0; 0: always `least`.
-  MixingInterval(int least, double bound) : least_(least), bound_(bound), steps_(least) {}
+  GossipInterval(int least, double bound) : least_(least), bound_(bound), steps_(least) {}
 
   // Own steps from one average to the next.
   [[nodiscard]] int steps() const { return steps_; }

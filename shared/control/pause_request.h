@@ -15,19 +15,19 @@ namespace starling::wire {
 enum class PauseKind : std::uint8_t { none, after_round, now };
 
 // The pause ends at a wall-clock time, so that it ends when it was said to, however long the computer was off.
-struct PauseWish {
+struct PauseRequest {
   PauseKind kind = PauseKind::none;
   WallTime until;      // zero: until resumed
   std::string reason;  // the volunteer's words, or a program's; may be empty
   bool gpu = false;    // the graphics card alone
   WallTime gpu_until;
 
-  friend bool operator==(const PauseWish&, const PauseWish&) = default;
+  friend bool operator==(const PauseRequest&, const PauseRequest&) = default;
 };
 
 constexpr std::size_t kPauseReasonBytesMax = 1024;
 
-std::string encode(const PauseWish& wish);
-Result<PauseWish> decode_pause_wish(std::string_view json);
+std::string encode(const PauseRequest& request);
+Result<PauseRequest> decode_pause_request(std::string_view json);
 
 }  // namespace starling::wire

@@ -1,4 +1,4 @@
-#include "client/session/mixing.h"
+#include "client/session/gossip.h"
 
 #include <algorithm>
 #include <utility>
@@ -31,12 +31,12 @@ bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empt
 
 }  // namespace
 
-Mixing::Mixing(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
+Gossip::Gossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
     : partners_(options.partners), self_(self), bucket_(bucket), interval_(options.mix_every, options.consensus_bound) {
   VERIFY(!partners_.empty());
 }
 
-void Mixing::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
+void Gossip::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
                          const Digest& state) {
   end_round();
   absent_.clear();
@@ -47,13 +47,13 @@ void Mixing::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<c
   groups_.emplace(partners_, last, members, swarm::AgreedBucket{bucket_, round, state});
 }
 
-void Mixing::on_averaged(double distance, int members) {
+void Gossip::on_averaged(double distance, int members) {
   if (members > 1 && none_taken_) interval_.on_mixed(distance, members, since_taken_);
 }
 
-void Mixing::forget() { stage_ = Stage::nothing; }
+void Gossip::forget() { stage_ = Stage::nothing; }
 
-Mixing::Order Mixing::on_stepped(TimePoint now) {
+Gossip::Order Gossip::on_stepped(TimePoint now) {
   if (!groups_) return {};
   batch_ = now - last_step_;
   last_step_ = now;
@@ -76,41 +76,42 @@ Mixing::Order Mixing::on_stepped(TimePoint now) {
   return order;
 }
 
-std::optional<swarm::MixingGroup> Mixing::on_sent_out(TimePoint now) {
+std::optional<swarm::GossipGroup> Gossip::on_sent_out(TimePoint now) {
   if (stage_ != Stage::sending) return std::nullopt;
   tries_ = 0;
   return next(now);
 }
 
-std::optional<swarm::MixingGroup> Mixing::next(TimePoint now) {
+std::optional<swarm::GossipGroup> Gossip::next(TimePoint now) {
   stage_ = Stage::nothing;
   // all keep to about the same number: without a partner, a meeting takes as long as with one
-  not_before_ = now + mixing_;
+  not_before_ = now + meeting_time_;
   if (tries_++ == kTriesMax) return std::nullopt;
-  auto mixing = groups_->next(self_);
-  if (!mixing) return std::nullopt;
+  auto gossip = groups_->next(self_);
+  if (!gossip) return std::nullopt;
   stage_ = Stage::meeting;
   met_at_ = now;
-  meeting_ = mixing->group;
-  mixing->group.begin_within_ms = to_ms(patience());
-  return mixing;
+  meeting_ = gossip->group;
+  gossip->group.begin_within_ms = to_ms(patience());
+  return gossip;
 }
 
-Duration Mixing::patience() const {
+Duration Gossip::patience() const {
   const auto is_awaited = [this](const wire::GroupMember& member) {
     return member.endpoint.peer != self_ && !absent_.contains(member.endpoint.peer);
   };
   if (std::none_of(meeting_.members.begin(), meeting_.members.end(), is_awaited)) return kAbsentPatience;
   const Duration interval = kIntervalsWaited * interval_.steps() * batch_;
-  return std::clamp(std::max(kPatienceTimes * std::max(batch_, mixing_), interval), kPatienceLeast, kPatienceMost);
+  return std::clamp(std::max(kPatienceTimes * std::max(batch_, meeting_time_), interval), kPatienceLeast,
+                    kPatienceMost);
 }
 
-std::optional<swarm::MixingGroup> Mixing::on_mixed(TimePoint now, const GroupId& id, const AveragingOutcome& outcome) {
+std::optional<swarm::GossipGroup> Gossip::on_mixed(TimePoint now, const GroupId& id, const AveragingOutcome& outcome) {
   if (stage_ != Stage::meeting || id != meeting_.id) return std::nullopt;
   for (const wire::GroupMember& member : meeting_.members) absent_.erase(member.endpoint.peer);
   if (others_are_in(outcome)) {
     stage_ = Stage::arrived;
-    mixing_ = now - met_at_;
+    meeting_time_ = now - met_at_;
     met_members_ = static_cast<int>(outcome.weight_total);  // each weighs 1
     ++mixed_;
   }

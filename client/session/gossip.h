@@ -6,10 +6,10 @@
 // Right after the first step that ends afterwards, the change that the gossip made is *taken in*: averaged minus sent,
 // so that no step in between is lost. If lines are faster than batches this is the equation above, once a batch; if
 // not, batches wait for no line, and gossip is rarer. Moments stay local. Averages other than such plain means are in
-// client/optim/mixing_step.h.
+// client/optim/gossip_step.h.
 //
 // The meetings of a bucket in a round are numbered. The members of each follow from the members of the round before and
-// its number (shared/swarm/mixing_groups.h). A meeting waits for members that have not come yet, but no longer than
+// its number (shared/swarm/gossip_groups.h). A meeting waits for members that have not come yet, but no longer than
 // such meetings take; a member that missed one is hardly waited for the next time. A member that comes late hears that
 // the others have gone on, and passes to the next number at once, with the vector it has sent out already. A member
 // that met nobody keeps its own vector. Where there are many batches between two meetings, a meeting waits for about as
@@ -29,15 +29,15 @@
 #include "shared/protocol/group_info.h"
 #include "shared/run/buckets.h"
 #include "shared/run/run_manifest.h"
-#include "shared/swarm/mixing_groups.h"
-#include "shared/swarm/mixing_interval.h"
+#include "shared/swarm/gossip_groups.h"
+#include "shared/swarm/gossip_interval.h"
 
 namespace starling::session {
 
-class Mixing {
+class Gossip {
  public:
   // options.partners is not empty.
-  Mixing(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket);
+  Gossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket);
 
   // These members of the plan have averaged together: the next round's gossip begins.
   void begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
@@ -52,7 +52,7 @@ class Mixing {
   };
   Order on_stepped(TimePoint now);
   // The bucket has been sent out as ordered. Returns the group to average it with now, if any.
-  std::optional<swarm::MixingGroup> on_sent_out(TimePoint now);
+  std::optional<swarm::GossipGroup> on_sent_out(TimePoint now);
   // The order has been carried out. `distance` is how far the own bucket was from the average that was taken in, over
   // its length.
   void on_measured(double distance) { interval_.on_mixed(distance, met_members_, met_after_); }
@@ -62,7 +62,7 @@ class Mixing {
   // Forgets the vector that was sent: it is no longer part of own parameters, because the trainer started again.
   void forget();
   // Ends the meeting with this id. Returns a group if the vector that was sent out is to be averaged there, now.
-  std::optional<swarm::MixingGroup> on_mixed(TimePoint now, const GroupId& id,
+  std::optional<swarm::GossipGroup> on_mixed(TimePoint now, const GroupId& id,
                                              const averaging::AveragingOutcome& outcome);
 
   // The count over all rounds.
@@ -72,14 +72,14 @@ class Mixing {
  private:
   enum class Stage : std::uint8_t { nothing, sending, meeting, arrived };
 
-  std::optional<swarm::MixingGroup> next(TimePoint now);
+  std::optional<swarm::GossipGroup> next(TimePoint now);
   [[nodiscard]] Duration patience() const;
 
   std::string partners_;
   PeerId self_;
   wire::Bucket bucket_;
-  swarm::MixingInterval interval_;
-  std::optional<swarm::MixingGroups> groups_;  // none: there is no gossip now
+  swarm::GossipInterval interval_;
+  std::optional<swarm::GossipGroups> groups_;  // none: there is no gossip now
   Stage stage_ = Stage::nothing;
   wire::GroupInfo meeting_;
   int since_sent_ = 0;         // batches begun since own parameters were sent out last
@@ -92,7 +92,7 @@ class Mixing {
   TimePoint not_before_{};     // when the next meeting may begin
   TimePoint last_step_{};      // the last step, or the round's start
   Duration batch_{};           // from one step to the next one
-  Duration mixing_{};          // duration of the last meeting, waiting included
+  Duration meeting_time_{};    // duration of the last meeting, waiting included
   std::set<PeerId> absent_{};  // members that did not come to the last meeting with this one
   std::int64_t mixed_ = 0;
   std::int64_t missed_ = 0;

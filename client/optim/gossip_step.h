@@ -1,4 +1,4 @@
-// A volunteer's side of gossip between two rounds (client/session/mixing.h): the vector that it sends, made of its own
+// A volunteer's side of gossip between two rounds (client/session/gossip.h): the vector that it sends, made of its own
 // parameters x, and the step that it takes on the mean of all sent vectors. With φ for the point that earlier gossip
 // has led to, own steps from there, φ -> x, are a displacement, and φ itself takes steps, with momentum, on the
 // partners' mean of the displacement and towards the partners' mean of φ:
@@ -24,10 +24,10 @@
 namespace starling::optim {
 
 // All vectors have the model's number of parameters.
-class MixingStep {
+class GossipStep {
  public:
   // Allocates memory for the parameters twice, unless gossip takes plain means.
-  MixingStep(const wire::LocalOptions& options, std::size_t parameters);
+  GossipStep(const wire::LocalOptions& options, std::size_t parameters);
 
   // To be called when own steps begin at the agreed parameters.
   void begin_round();
