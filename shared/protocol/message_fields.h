@@ -144,10 +144,10 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("posted_at", message.posted_at, kLeftOutIfUnset);
   visit("relay_bytes_per_s", message.relay_bytes_per_s, kRate, kLeftOutIfUnset);
   visit("evaluation", message.evaluation);
-  visit.together("process", message.process != 0, [&] {
+  if (visit.has("process", message.process != 0)) {
     visit("process", message.process, kCount);
     visit("next_draw", message.next_draw, Whole{0, kDrawMax});
-  });
+  }
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 
@@ -266,10 +266,10 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit("reachability", message.reachability, kLater);
   visit("address", message.address, Text{kAddressBytesMax}, kLater);
   visit("relay", message.relaying.at);
-  visit.together("relay_for", !message.relaying.clients.empty(), [&] {
+  if (visit.has("relay_for", !message.relaying.clients.empty())) {
     visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
     visit("relay_bytes", message.relaying.bytes_per_round, kCount);
-  });
+  }
 }
 
 template <typename Visitor>

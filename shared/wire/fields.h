@@ -62,7 +62,9 @@ struct FirstItems {
 struct InObject {
   std::string_view name;
 };
-constexpr Whole kAnyWhole{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+// Any value of the number's type: the message's own checks judge it.
+struct Any {};
+constexpr Any kAny;
 constexpr Whole kPort{0, 65535};
 
 // A field without one of the following rules is always written and must be there.
@@ -120,10 +122,28 @@ bool is_left_out(const T& member, const LeftOutIfUnset&) {
   }
 }
 
+// Rules that say themselves whether, and where, a field is left out: those of a manifest's settings.
 template <typename Rule>
-constexpr bool kMayMiss = std::same_as<Rule, Later> || std::same_as<Rule, LeftOutIfUnset>;
+concept Setting = requires(const Rule& rule) {
+  rule.left_out.has_value();
+};
+template <typename T, Setting Rule>
+bool is_left_out(const T& member, const Rule& rule) {
+  return rule.left_out == member;
+}
+
+template <typename Rule>
+constexpr bool may_miss(const Rule& /*rule*/) {
+  return std::same_as<Rule, Later> || std::same_as<Rule, LeftOutIfUnset>;
+}
 template <typename Value>
-constexpr bool kMayMiss<LeftOut<Value>> = true;
+constexpr bool may_miss(const LeftOut<Value>& /*rule*/) {
+  return true;
+}
+template <Setting Rule>
+bool may_miss(const Rule& rule) {
+  return rule.left_out.has_value();
+}
 
 // The place of `word` in the table; the table's size if it is not there.
 std::size_t index_of(std::span<const std::string_view> words, std::string_view word);
@@ -146,11 +166,8 @@ class FieldWriter {
   void operator()(std::string_view name, const T& member, const Rules&... rules) {
     if (!(fields::is_left_out(member, rules) || ...)) put(name, member, rules...);
   }
-  // Fields that come together: `written` says whether they are; a reader goes by the first one's name.
-  template <typename Body>
-  void together(std::string_view /*first*/, bool written, const Body& body) {
-    if (written) body();
-  }
+  // For fields that only come under a condition: `holds` is what it is for a writer; a reader goes by a field's name.
+  [[nodiscard]] static bool has(std::string_view /*name*/, bool holds) { return holds; }
 
  private:
   void put(std::string_view name, bool member, const auto&...) { out_.boolean(name, member); }
@@ -208,13 +225,10 @@ class FieldReader {
 
   template <typename T, typename... Rules>
   void operator()(std::string_view name, T& member, const Rules&... rules) {
-    if ((fields::kMayMiss<Rules> || ...) && !in_.present(name)) return;
+    if ((fields::may_miss(rules) || ...) && !in_.present(name)) return;
     get(in_, name, member, rules...);
   }
-  template <typename Body>
-  void together(std::string_view first, bool /*written*/, const Body& body) {
-    if (in_.present(first)) body();
-  }
+  [[nodiscard]] bool has(std::string_view name, bool /*holds*/) const { return in_.present(name); }
   // Notes that the field's value will not do.
   void refuse(std::string_view name, std::string_view why) { in_.refuse(name, why); }
 
@@ -228,6 +242,14 @@ class FieldReader {
     auto value = static_cast<std::int64_t>(member);
     in.integer(name, value, range.least, range.most);
     member = static_cast<T>(value);
+  }
+  static void get(JsonReader& in, std::string_view name, double& member, const Any& /*any*/, const auto&...) {
+    in.number(name, member, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
+  }
+  template <fields::Integer T>
+  static void get(JsonReader& in, std::string_view name, T& member, const Any& /*any*/, const auto&...) {
+    constexpr std::uint64_t kMost = std::min<std::uint64_t>(std::numeric_limits<T>::max(), INT64_MAX);
+    get(in, name, member, Whole{std::numeric_limits<T>::min(), static_cast<std::int64_t>(kMost)});
   }
   static void get(JsonReader& in, std::string_view name, std::string& member, const Text& text, const auto&...) {
     in.text(name, member, text.bytes_max);

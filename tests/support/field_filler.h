@@ -20,10 +20,7 @@ class FieldFiller {
     ++count_;
     fill(member, rules...);
   }
-  template <typename Body>
-  void together(std::string_view /*first*/, bool /*written*/, const Body& body) {
-    body();
-  }
+  [[nodiscard]] static bool has(std::string_view /*name*/, bool /*holds*/) { return true; }
   void refuse(std::string_view /*name*/, std::string_view /*why*/) {}
 
  private:
