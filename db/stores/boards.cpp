@@ -9,18 +9,26 @@
 namespace starling::db {
 namespace {
 
-// Where the schema keeps the sums of a board, and which rows of that table.
+// Where the schema keeps the sums of a board: a table, and the value of its further key, if it has one.
 struct Source {
   std::string_view table;
-  std::string_view which;
+  std::string_view key = {};
+  std::string_view value = {};
 };
 constexpr std::array<Source, leaderboard::kBoards> kSources = {{
-    {"tally", "?1 = ?1"},
-    {"tally", "?1 = ?1"},
-    {"tally_run", "run = (SELECT number FROM run WHERE run_id = ?1)"},
-    {"tally_window", "?1 = ?1 AND days = 1"},
-    {"tally_window", "?1 = ?1 AND days = 7"},
+    {"tally"},
+    {"tally"},
+    {"tally_run", "run", "(SELECT number FROM run WHERE run_id = ?1)"},
+    {"tally_window", "days", "1"},
+    {"tally_window", "days", "7"},
 }};
+
+// The condition for a holder's row of that kind under the name `table`. It mentions ?1 in any case, since a statement
+// has a value for it.
+std::string is_of(Holder of, const Source& source, std::string_view table) {
+  return fmt::format("{0}.kind = {1} AND ", table, static_cast<int>(of)) +
+         (source.key.empty() ? "?1 = ?1" : fmt::format("?1 = ?1 AND {}.{} = {}", table, source.key, source.value));
+}
 
 // The expression of the index tally_by_recent.
 constexpr std::string_view kRecentKey = "(CASE WHEN recent > 0 THEN log2(recent) + recent_ms / 604800000.0 END)";
@@ -32,12 +40,12 @@ struct SumsSql {
 };
 SumsSql sums_sql(Holder of, std::string_view id) {
   SumsSql sql;
-  const int kind = static_cast<int>(of);
   for (std::size_t i = 0; i < leaderboard::kBoards; ++i) {
     if (static_cast<Board>(i) == Board::recent) continue;
     sql.columns += fmt::format(", sums{0}.samples, sums{0}.credit", i);
-    sql.joins += fmt::format(" LEFT JOIN {1} AS sums{0} ON sums{0}.kind = {2} AND sums{0}.holder = {3} AND {4}", i,
-                             kSources[i].table, kind, id, kSources[i].which);
+    const std::string name = fmt::format("sums{}", i);
+    sql.joins += fmt::format(" LEFT JOIN {} AS {} ON {} AND {}.holder = {}", kSources[i].table, name,
+                             is_of(of, kSources[i], name), name, id);
   }
   return sql;
 }
@@ -68,9 +76,19 @@ std::string key_columns(const BoardSql& board) {
   return board.recent_key.empty() ? "credit, samples, -holder" : fmt::format("{}, -holder", board.recent_key);
 }
 
-// The values of key_columns() for the holder that `parameter` names.
-std::string key_of(const BoardSql& board, std::string_view parameter) {
-  return fmt::format("(SELECT {} FROM {} AND holder = {})", key_columns(board), board.from, parameter);
+// The values of `columns` for the holder that `parameter` names.
+std::string value_of(const BoardSql& board, std::string_view columns, std::string_view parameter) {
+  return fmt::format("(SELECT {} FROM {} AND holder = {})", columns, board.from, parameter);
+}
+
+// Where the holder that `parameter` names bounds a range of the board: `relation` is one of > and <=. SQLite finds no
+// end of a range in a comparison of rows that begin with an expression, so the expression is compared alone as well.
+std::string bound(const BoardSql& board, std::string_view relation, std::string_view parameter) {
+  const std::string columns = key_columns(board);
+  std::string sql = fmt::format("({}) {} {}", columns, relation, value_of(board, columns, parameter));
+  if (board.recent_key.empty()) return sql;
+  return sql + fmt::format(" AND {} {} {}", board.recent_key,
+                           relation == ">" ? ">=" : "<=", value_of(board, board.recent_key, parameter));
 }
 
 }  // namespace
@@ -80,14 +98,14 @@ std::string key_of(const BoardSql& board, std::string_view parameter) {
 BoardSql board_sql(Holder of, Board board) {
   const Source& source = kSources[static_cast<std::size_t>(board)];
   const bool recent = board == Board::recent;
-  return {fmt::format("{} WHERE kind = {} AND shown = 1 AND {} AND {}", source.table, static_cast<int>(of),
-                      source.which, recent ? fmt::format("{} IS NOT NULL", kRecentKey) : "+credit > 0"),
+  return {fmt::format("{0} WHERE {1} AND shown = 1 AND {2}", source.table, is_of(of, source, source.table),
+                      recent ? fmt::format("{} IS NOT NULL", kRecentKey) : "+credit > 0"),
           recent ? fmt::format("{} DESC, holder", kRecentKey) : "credit DESC, samples DESC, holder",
           recent ? kRecentKey : std::string_view()};
 }
 
 std::string rank_sql(const BoardSql& board) {
-  return fmt::format("SELECT count(*) FROM {} AND ({}) > {}", board.from, key_columns(board), key_of(board, "?2"));
+  return fmt::format("SELECT count(*) FROM {} AND {}", board.from, bound(board, ">", "?2"));
 }
 
 Result<std::int64_t> rank_on(Connection& connection, const BoardSql& board, const RunId& run, std::int64_t holder) {
@@ -102,8 +120,7 @@ Result<std::int64_t> rank_on(Connection& connection, const BoardSql& board, cons
 
 Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, const RunId& run, const Ranked& ahead,
                                  std::int64_t holder) {
-  STARLING_ASSIGN(Statement count, connection.prepare(fmt::format("{} AND ({}) <= {}", rank_sql(board),
-                                                                  key_columns(board), key_of(board, "?3"))));
+  STARLING_ASSIGN(Statement count, connection.prepare(rank_sql(board) + " AND " + bound(board, "<=", "?3")));
   STARLING_TRY(count.bind(run, holder, ahead.holder).step().status());
   return ahead.rank + count.integer(0);
 }
@@ -138,19 +155,20 @@ Standing read_standing(const Statement& row) {
 
 namespace {
 
+// Looks each name up in the order of names, so that the limit ends the search early.
 std::string_view found_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
-      return "SELECT a.id AS found, a.display_name AS name FROM account AS a JOIN tally AS t ON t.kind = 0 AND "
-             "t.holder = a.id WHERE a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
+      return "SELECT id AS found, display_name AS name FROM account WHERE display_name LIKE ?2 ESCAPE '\\' AND EXISTS "
+             "(SELECT 1 FROM tally WHERE kind = 0 AND holder = account.id) ORDER BY display_name LIMIT ?3";
     case Holder::team:
-      return "SELECT team.id AS found, name FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name "
-             "LIKE ?2 ESCAPE '\\' AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS "
-             "TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name LIMIT ?3";
+      return "SELECT id AS found, name FROM team WHERE name LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
+             "kind = 1 AND holder = team.id) AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = "
+             "CAST(team.id AS TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name LIMIT ?3";
     case Holder::computer:
       return "SELECT host.id AS found, a.display_name AS name FROM account AS a JOIN host ON host.account_id = a.id "
-             "JOIN tally AS t ON t.kind = 2 AND t.holder = host.id AND t.shown = 1 "
-             "WHERE a.shows_computers = 1 AND a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
+             "WHERE a.shows_computers = 1 AND a.display_name LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
+             "kind = 2 AND holder = host.id AND shown = 1) ORDER BY a.display_name LIMIT ?3";
   }
   return "";
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "db/sql/transaction.h"
 #include "db/stores/sql_credit.h"
@@ -94,6 +93,15 @@ Status expect_same(Connection& connection, const std::string& whose, const Recen
                fmt::format("{}: {}: the recent average is kept as {} and is {}", connection.name(), whose, a, b)};
 }
 
+// The sum of the totals that are kept for the run's holders of a kind.
+Result<Totals> kept_in(Connection& connection, Holder of, const RunId& run_id) {
+  STARLING_ASSIGN(Statement kept,
+                  connection.prepare("SELECT sum(samples), sum(credit) FROM tally_run WHERE kind = ? AND "
+                                     "run = (SELECT number FROM run WHERE run_id = ?)"));
+  STARLING_TRY(kept.bind(static_cast<int>(of), run_id).step().status());
+  return Totals{kept.integer(0), kept.integer(1)};
+}
+
 // Corrects some lines in one write. `correction` is 0 before the first call.
 Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionRequest& request,
                                        std::int64_t& correction) {
@@ -168,13 +176,8 @@ Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_
   audit.reversals = ledger.integer(1);
   audit.ledger = {ledger.integer(2), ledger.integer(3)};
   audit.misvalued = ledger.integer(4);
-  STARLING_ASSIGN(Statement kept,
-                  reader->prepare("SELECT sum(samples), sum(credit) FROM tally_run WHERE kind = ?1 AND run = "
-                                  "(SELECT number FROM run WHERE run_id = ?2)"));
-  for (auto& [of, totals] : {std::pair{Holder::volunteer, &audit.volunteers}, std::pair{Holder::team, &audit.teams}}) {
-    STARLING_TRY(kept.bind(static_cast<int>(of), run_id).step().status());
-    *totals = {kept.integer(0), kept.integer(1)};
-  }
+  STARLING_ASSIGN(audit.volunteers, kept_in(*reader, Holder::volunteer, run_id));
+  STARLING_ASSIGN(audit.teams, kept_in(*reader, Holder::team, run_id));
   STARLING_ASSIGN(Statement teamless,
                   reader->prepare("SELECT sum(samples), sum(credit) FROM contribution WHERE team_id IS NULL AND run = "
                                   "(SELECT number FROM run WHERE run_id = ?)"));

@@ -157,7 +157,7 @@ Result<Standings> SqlStandingsStore::page(const StandingsRequest& request) const
 Result<Activity> SqlStandingsStore::activity() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(Statement sums, reader->prepare("SELECT days, count(*), sum(samples), sum(credit) FROM tally_window "
-                                                  "WHERE kind = 0 AND credit > 0 GROUP BY days"));
+                                                  "WHERE kind = 0 AND shown = 1 AND credit > 0 GROUP BY days"));
   Activity activity;
   for (;;) {
     STARLING_ASSIGN(const bool more, sums.step());

@@ -32,11 +32,13 @@ INSERT INTO tally (kind, holder, samples, credit, last_ms, recent, recent_ms, sh
   SELECT 0, account_id, samples, credit, last_ms, recent, recent_ms, 1 FROM account_total ORDER BY account_id;
 INSERT INTO tally (kind, holder, samples, credit, last_ms, recent, recent_ms, shown)
   SELECT kind, holder, samples, credit, last_ms, recent, recent_ms, shown FROM old_tally;
-CREATE INDEX tally_by_rank ON tally (kind, credit DESC, samples DESC, holder) WHERE shown = 1;
+-- With all columns that queries of a board name, so that a place is counted in the index alone.
+CREATE INDEX tally_by_rank ON tally (kind, credit DESC, samples DESC, holder, shown) WHERE shown = 1;
 -- log2 of the average at one fixed moment: its order is that of the averages at any moment. It is an expression, because a
 -- backup (VACUUM INTO) does not copy a table whose key is of two columns and that has a generated one.
 CREATE INDEX tally_by_recent ON tally (
-  kind, (CASE WHEN recent > 0 THEN log2(recent) + recent_ms / 604800000.0 END) DESC, holder) WHERE shown = 1;
+  kind, (CASE WHEN recent > 0 THEN log2(recent) + recent_ms / 604800000.0 END) DESC, holder, recent, recent_ms, shown)
+  WHERE shown = 1;
 
 CREATE TABLE tally_run (
   kind    INTEGER NOT NULL CHECK (kind IN (0, 1, 2)),
@@ -52,7 +54,7 @@ INSERT INTO tally_run (kind, run, holder, samples, credit, shown)
   FROM volunteer_total AS total JOIN run ON run.run_id = total.run_id ORDER BY run.number, total.account_id;
 INSERT INTO tally_run (kind, run, holder, samples, credit, shown)
   SELECT kind, run, holder, samples, credit, shown FROM old_tally_run;
-CREATE INDEX tally_run_by_rank ON tally_run (kind, run, credit DESC, samples DESC, holder) WHERE shown = 1;
+CREATE INDEX tally_run_by_rank ON tally_run (kind, run, credit DESC, samples DESC, holder, shown) WHERE shown = 1;
 
 CREATE TABLE tally_window (
   kind    INTEGER NOT NULL CHECK (kind IN (0, 1, 2)),
@@ -67,7 +69,8 @@ INSERT INTO tally_window (kind, days, holder, samples, credit, shown)
   SELECT 0, days, account_id, samples, credit, 1 FROM window_total ORDER BY days, account_id;
 INSERT INTO tally_window (kind, days, holder, samples, credit, shown)
   SELECT kind, days, holder, samples, credit, shown FROM old_tally_window;
-CREATE INDEX tally_window_by_rank ON tally_window (kind, days, credit DESC, samples DESC, holder) WHERE shown = 1;
+CREATE INDEX tally_window_by_rank ON tally_window (kind, days, credit DESC, samples DESC, holder, shown)
+  WHERE shown = 1;
 CREATE INDEX tally_window_spent ON tally_window (days) WHERE credit = 0 AND samples = 0;
 
 DROP TABLE old_tally;
@@ -109,14 +112,6 @@ BEGIN
   ON CONFLICT (kind, run, holder) DO UPDATE SET
     samples = samples + excluded.samples,
     credit = credit + excluded.credit;
-  INSERT INTO tally (kind, holder, samples, credit, last_ms, recent, recent_ms, shown)
-  SELECT 0, id, 0, 0, 0, 0, created_ms, 1 FROM account WHERE id = NEW.account_id
-  UNION ALL
-  SELECT 1, id, 0, 0, 0, 0, created_ms, 1 FROM team WHERE id = NEW.team_id
-  UNION ALL
-  SELECT 2, host.id, 0, 0, 0, 0, host.created_ms, account.shows_computers
-  FROM host JOIN account ON account.id = host.account_id WHERE host.id = NEW.host
-  ON CONFLICT DO NOTHING;
   -- Three times, because one UPDATE of all three rows would not find them by the key.
   UPDATE tally SET
     samples = samples + NEW.samples,
@@ -163,6 +158,22 @@ BEGIN
       END,
     recent_ms = CASE WHEN NEW.reverses IS NULL THEN max(recent_ms, NEW.at_ms) ELSE recent_ms END
   WHERE kind = 2 AND holder = NEW.host;
+END;
+
+-- The first line of a holder finds its row there. Apart, because few lines are the first of anybody.
+CREATE TRIGGER holders_have_rows BEFORE INSERT ON contribution
+WHEN NOT EXISTS (SELECT 1 FROM tally WHERE kind = 0 AND holder = NEW.account_id)
+  OR NOT EXISTS (SELECT 1 FROM tally WHERE kind = 2 AND holder = NEW.host)
+  OR (NEW.team_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM tally WHERE kind = 1 AND holder = NEW.team_id))
+BEGIN
+  INSERT INTO tally (kind, holder, samples, credit, last_ms, recent, recent_ms, shown)
+  SELECT 0, id, 0, 0, 0, 0, created_ms, 1 FROM account WHERE id = NEW.account_id
+  UNION ALL
+  SELECT 1, id, 0, 0, 0, 0, created_ms, 1 FROM team WHERE id = NEW.team_id
+  UNION ALL
+  SELECT 2, host.id, 0, 0, 0, 0, host.created_ms, account.shows_computers
+  FROM host JOIN account ON account.id = host.account_id WHERE host.id = NEW.host
+  ON CONFLICT DO NOTHING;
 END;
 
 CREATE TRIGGER computers_are_shown AFTER UPDATE OF shows_computers ON account
