@@ -9,10 +9,11 @@ namespace starling::daemon {
 
 std::string limit_warning(const ExchangeNeeds& needs, double upload_bytes_per_s, double download_bytes_per_s) {
   if (needs.swarm_size < 2 || needs.batch_s <= 0) return "";
-  const std::string& widest = needs.contribution_codec.empty() ? needs.codec : needs.contribution_codec;
-  const double sent = swarm::narrower_codecs(widest, needs.error_feedback).back().bytes_per_float;
-  const double received = swarm::narrower_codecs(needs.codec, false).front().bytes_per_float;
-  const double floats = needs.vector_floats * net::kOnTheLine;
+  const wire::RoundTraffic& traffic = needs.traffic;
+  const double sent =
+      swarm::narrower_codecs(traffic.contribution_codec, traffic.narrows_contributions).back().bytes_per_float;
+  const double received = swarm::narrower_codecs(traffic.codec, false).front().bytes_per_float;
+  const double floats = static_cast<double>(traffic.floats) * net::kOnTheLine;
   const double seconds = (upload_bytes_per_s > 0 ? floats * sent / upload_bytes_per_s : 0) +
                          (download_bytes_per_s > 0 ? floats * received / download_bytes_per_s : 0);
   if (seconds <= needs.batch_s) return "";

@@ -1,16 +1,14 @@
 // Tells whether a volunteer's limits leave a run enough of the line.
 #pragma once
 
-#include <cstddef>
 #include <string>
+
+#include "shared/run/round_parts.h"
 
 namespace starling::daemon {
 
 struct ExchangeNeeds {
-  double vector_floats = 0;
-  std::string codec;               // codec of results
-  std::string contribution_codec;  // empty: like codec
-  bool error_feedback = false;
+  wire::RoundTraffic traffic;
   double batch_s = 0;  // time until all members together have computed a batch; 0: not known
   int swarm_size = 0;
 };

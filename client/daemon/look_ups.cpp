@@ -9,6 +9,7 @@
 #include "shared/net/http_client.h"
 #include "shared/net/url.h"
 #include "shared/run/model_layout.h"
+#include "shared/run/round_parts.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/web_address.h"
 
@@ -31,8 +32,10 @@ void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& previ
   preview.data_bytes = wire::data_bytes_held(manifest.data);
   preview.disk_bytes = preview.data_bytes + static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) *
                                                                       wire::state_size(manifest));
-  // A member sends the vector without its own part, and equally many bytes of the averages of that part.
-  preview.bytes_per_round = 2 * static_cast<std::int64_t>(sizeof(float)) * floats;
+  // A member sends its contribution to the others' parts, and the results of its own part to each of them; so both
+  // come.
+  const wire::RoundTraffic traffic = wire::round_traffic(manifest);
+  preview.bytes_per_round = traffic.contribution_bytes() + traffic.result_bytes();
 }
 
 // Reads {"state","swarm_size","volunteers","validation":{"bits_per_byte"}} of the coordinator's /v1/status.

@@ -65,7 +65,7 @@ ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts
     parts_->stepper->start("stepper");
   }
   if (parts_->gossip != nullptr) {
-    parts_->trainer->on_bucket_stepped([this](const wire::Bucket& bucket) { mix_bucket(bucket); });
+    parts_->trainer->on_bucket_stepped([this](const wire::Bucket& bucket) { on_bucket_stepped(bucket); });
   }
   session::SessionOptions options;
   options.run_id = parts_->manifest.run_id;

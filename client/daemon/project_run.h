@@ -24,7 +24,7 @@
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/daemon/task_loop.h"
-#include "client/session/gossip.h"
+#include "client/rounds/round_payload.h"
 #include "client/session/session.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/project_files.h"
@@ -122,22 +122,18 @@ class ProjectRun final : private session::Session::Mediator {
   void report_unusable(const wire::UnusableSamples& samples) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
                        const averaging::ContributionTerms& terms) override;
-  // Averages by low-rank products, like start_averaging otherwise (project_run_low_rank.cpp).
-  struct Leg;  // one of the two averagings
-  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms);
-  void begin_leg(const Leg& leg);
-  void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
-  // The network refused a plan that the session had accepted.
-  void averaging_refused(const Status& why, std::size_t members);
-  // Gossip between rounds (project_run_gossip.cpp): the work after a bucket's step on the trainer thread, and the
-  // meetings that follow.
-  void mix_bucket(const wire::Bucket& bucket);
-  void meet(const wire::Bucket& bucket, const std::optional<swarm::GossipGroup>& gossip);
+  // The payload's decisions (project_run_rounds.cpp).
+  void follow(TimePoint now, rounds::Move move);
+  void average(const rounds::Leg& leg);
+  // A plan that the session had accepted is refused here.
+  void averaging_refused(const Error& why);
+  // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
+  Result<session::BatchReport> carry_out(const rounds::BatchOrder& order, const wire::SampleRange& samples);
+  // Gossip between rounds.
+  void on_bucket_stepped(const wire::Bucket& bucket);
+  void meet(std::size_t bucket, const std::optional<rounds::Leg>& leg);
   void begin_gossip(const wire::RoundReport& report);
-  void end_gossip();
-  // Consensus distance: how far local steps on `samples`, with this sum, have led from where the average of all is;
-  // relative, and for the part that the round averages.
-  [[nodiscard]] double consensus_distance(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
+  void end_meetings();
   void start_step(RoundIndex round) override;
   void keep_previous_state();  // on the thread that steps
   void forget_previous_state() override;
@@ -160,8 +156,6 @@ class ProjectRun final : private session::Session::Mediator {
   [[nodiscard]] TaskLoop& step_loop();
   void save_last_state();
   void stop_fetch();
-  // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
-  Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> gradient);
   // Limit for this computer in a round (shared/swarm/plausible.h).
   [[nodiscard]] SampleCount samples_max() const;
   [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
@@ -207,12 +201,9 @@ class ProjectRun final : private session::Session::Mediator {
   bool reach_known_ = false;  // the coordinator has reported it
   std::string address_;
   RoundIndex forgotten_below_ = 0;
-  double consensus_distance_ = 0;          // DaemonStatus
-  std::size_t gradient_in_use_ = 0;        // index of the present round's
-  SampleCount own_samples_ = 0;            // its samples when its averaging began
-  std::int64_t averagings_ = 0;            // number of those that have begun
-  std::int64_t averagings_told_ = 0;       // number that the trainer has heard of: its batches from now on are later
-  bool averaging_holds_gradient_ = false;  // the network still reads that one: no step has followed
+  double consensus_distance_ = 0;    // DaemonStatus
+  std::size_t members_planned_ = 0;  // members of the last averaging's plan
+  std::int64_t stepped_child_ = -1;  // trainer thread: the child whose steps own parameters follow; -1: none
 };
 
 }  // namespace starling::daemon

@@ -14,8 +14,6 @@
 namespace starling::daemon {
 namespace {
 
-using averaging::AveragingOutcome;
-
 constexpr std::int64_t kSparingHeartbeatMs = 10 * 60 * 1000;  // some 13 MB in a month
 // a caller that is not a member any more is refused each time
 constexpr Duration kRenewRetry = std::chrono::minutes(1);
@@ -105,121 +103,6 @@ void ProjectRun::report_unusable(const wire::UnusableSamples& samples) {
   });
 }
 
-void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
-  // The round did not count: its gradient grows on.
-  const bool looks_back = averaging_holds_gradient_ && !target.next_round;
-  auto& fragments = parts_->fragments;
-  if (looks_back) {
-    parts_->network->abandon();
-    averaging_holds_gradient_ = false;
-    if (fragments) fragments->put_back();
-  }
-  if (fragments && target.anew) fragments->clear();
-  std::span<float> gradient = parts_->gradients[target.next_round ? 1 - gradient_in_use_ : gradient_in_use_];
-  if (fragments) gradient = fragments->growing();
-  const bool ahead = target.next_round;
-  const bool told_now = std::exchange(averagings_told_, averagings_) != averagings_;
-  // A fragment that was not sent is not cut either.
-  const bool is_cut = told_now && (!fragments || own_samples_ > 0);
-  const bool was_ahead = looks_back && parts_->manifest.delay_parameter_updates;
-  const bool begins = target.anew || was_ahead || (!ahead && (fragments ? is_cut : target.first));
-  const bool clears = target.first && !fragments;
-  const std::span<const float> own = parts_->gradients[gradient_in_use_];
-  threads_.trainer.post([this, samples, ahead, is_cut, begins, clears, own_samples = own_samples_, gradient, own] {
-    if (stopped_) return;
-    if (clears) std::fill(gradient.begin(), gradient.end(), 0.0F);
-    if (begins) {
-      parts_->trainer->begin_sum();
-    } else if (is_cut && ahead) {
-      parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
-    }
-    auto report = train_batch(samples, gradient);
-    if (!report.ok() && parts_->gossip != nullptr) parts_->gossip->stepped_child = -1;
-    deliver([this, report = std::move(report)](TimePoint now) {
-      if (parts_->fragments && report.ok()) parts_->fragments->on_batch(report->samples);
-      parts_->session->on_batch_done(now, report);
-    });
-  });
-}
-
-Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& samples, std::span<float> gradient) {
-  while (true) {
-    const auto share = allowed_share();
-    if (!share) return Error{ErrorCode::unavailable, "training is paused"};
-    parts_->trainer->set_share(*share);
-    auto report = parts_->trainer->train_batch(samples, gradient);
-    if (report.ok() || allowed_share() == share) return report;
-  }
-}
-
-void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
-                                 const averaging::ContributionTerms& terms) {
-  note_peers(group, self);
-  end_gossip();
-  if (parts_->gossip != nullptr) parts_->gossip->last = group;
-  averaging_holds_gradient_ = true;
-  ++averagings_;
-  own_samples_ = terms.weight;
-  if (parts_->low_rank != nullptr) return start_low_rank(group, self, terms);
-  transport::AverageRequest request;
-  request.group = group;
-  request.self = self;
-  request.weight = terms.weight;
-  request.draw = terms.draw;
-  request.output = parts_->averaged;
-  request.start = threads_.clock.now();
-  averaging::ErrorFeedback* feedback = nullptr;
-  if (!parts_->feedback.empty()) {
-    feedback = &parts_->feedback[static_cast<std::size_t>(group.round) % parts_->feedback.size()];
-  }
-  // The round before may still read memory that changes now.
-  if (feedback != nullptr || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
-  request.input = parts_->gradients[gradient_in_use_];
-  if (parts_->fragments && terms.weight > 0) request.input = parts_->fragments->cut(group.round, terms.weight);
-  if (feedback != nullptr) {
-    const std::span<const float> own = terms.weight > 0 ? request.input : std::span<const float>();
-    request.input = feedback->contribute(group, self, own);
-    request.rest = feedback->rest();
-  }
-  request.engine.weight_max = samples_max();
-  request.done = [this, feedback, id = group.id](const AveragingOutcome& outcome) {
-    deliver([this, feedback, id, outcome](TimePoint now) {
-      if (feedback != nullptr) feedback->on_averaged(id, outcome);
-      parts_->session->on_averaged(now, outcome);
-    });
-  };
-  if (outgoing_.contribution) outgoing_.contribution(request);
-  const Status begun = parts_->network->average(std::move(request));
-  if (!begun.ok()) averaging_refused(begun, group.members.size());
-}
-
-void ProjectRun::averaging_refused(const Status& why, std::size_t members) {
-  log_warning("averaging: {}", why.error().message);
-  AveragingOutcome outcome;
-  outcome.verdict = AveragingOutcome::Verdict::expelled;
-  outcome.samples.assign(members, 0);
-  deliver([this, outcome](TimePoint now) { parts_->session->on_averaged(now, outcome); });
-}
-
-void ProjectRun::start_step(RoundIndex round) {
-  std::span<const float> own = parts_->gradients[gradient_in_use_];
-  if (parts_->fragments) own = parts_->fragments->last_cut();
-  step_loop().post([this, round, samples = own_samples_, own] {
-    if (stopped_) return;
-    const double consensus_distance_now = consensus_distance(round, own, samples);
-    keep_previous_state();
-    auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
-    deliver([this, digest = std::move(digest), consensus_distance_now](TimePoint now) {
-      consensus_distance_ = consensus_distance_now;
-      if (digest.ok()) {  // batches go into the other one: slower members may still need this
-        averaging_holds_gradient_ = false;
-        gradient_in_use_ = 1 - gradient_in_use_;
-      }
-      parts_->session->on_step_done(now, digest);
-    });
-  });
-}
-
 void ProjectRun::start_evaluation() {
   threads_.trainer.post([this] {
     if (stopped_) return;
@@ -233,7 +116,7 @@ void ProjectRun::start_evaluation() {
 }
 
 void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
-  end_gossip();
+  end_meetings();
   // The download has memory of its own: a failed one must leave the replica unchanged.
   auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
   transport::StateFetch fetch;
@@ -260,7 +143,7 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
 }
 
 void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) {
-  end_gossip();
+  end_meetings();
   parts_->network->cancel_fetch();
   fetch_ = std::make_shared<Fetch>(round, digest);
   const auto bytes = static_cast<std::int64_t>(parts_->trainer->layout().size() * sizeof(float));
@@ -279,7 +162,7 @@ void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, 
 }
 
 void ProjectRun::make_initial_state(const Digest& digest) {
-  end_gossip();
+  end_meetings();
   parts_->network->cancel_fetch();
   courier_->end();
   fetch_ = std::make_shared<Fetch>(0, digest);
@@ -307,7 +190,7 @@ void ProjectRun::forget_previous_state() {
 }
 
 void ProjectRun::restore_previous_state(RoundIndex round, const Digest& digest) {
-  end_gossip();
+  end_meetings();
   parts_->network->cancel_fetch();
   courier_->end();
   fetch_ = std::make_shared<Fetch>(round, digest);

@@ -124,13 +124,8 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.training.rounds_done = view.rounds_done;
   status.training.rounds_failed = view.rounds_failed;
   if (parts_->gossip != nullptr) {
-    for (const session::Gossip& gossip : parts_->gossip->gossips) {
-      status.local_steps.gossips += gossip.mixed();
-      status.local_steps.mixings_missed += gossip.missed();
-    }
-    const auto buckets = std::ssize(parts_->gossip->gossips);
-    status.local_steps.gossips /= buckets;
-    status.local_steps.mixings_missed /= buckets;
+    status.local_steps.mixings = parts_->gossip->mixed();
+    status.local_steps.mixings_missed = parts_->gossip->missed();
   }
   status.local_steps.consensus_distance = consensus_distance_;
   status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
@@ -157,10 +152,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
 
 std::string ProjectRun::limit_warning(const Permission& permission) const {
   ExchangeNeeds needs;
-  needs.vector_floats = static_cast<double>(parts_->averaged.size());
-  needs.codec = parts_->manifest.codec;
-  needs.contribution_codec = parts_->manifest.contribution_codec;
-  needs.error_feedback = parts_->manifest.error_feedback > 0;
+  needs.traffic = wire::round_traffic(parts_->manifest);
   const session::Session::View view = parts_->session->view(threads_.clock.now());
   if (view.last_reply.has_value() && view.last_reply->swarm.samples_per_s > 0) {
     needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm.samples_per_s;

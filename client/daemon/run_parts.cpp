@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "shared/run/fragments.h"
 #include "shared/run/moments.h"
 #include "shared/state/initial_state.h"
 
@@ -121,30 +120,6 @@ Result<session::InitialState> load_state(const wire::RunManifest& manifest, trai
   }
 }
 
-std::unique_ptr<GossipParts> make_gossip(const wire::RunManifest& manifest, const PeerId& self) {
-  auto parts = std::make_unique<GossipParts>();
-  parts->buckets = wire::buckets(manifest.model);
-  for (const wire::Bucket& bucket : parts->buckets) {
-    parts->gossips.emplace_back(*manifest.local, self, bucket);
-    parts->steps.emplace_back(*manifest.local, bucket.count);
-  }
-  parts->sent.resize(wire::parameter_count(manifest.model));
-  parts->mixed.resize(parts->sent.size());
-  return parts;
-}
-
-std::unique_ptr<LowRankParts> make_low_rank(const wire::RunManifest& manifest) {
-  wire::LowRankLayout layout = wire::low_rank_layout(wire::model_layout(manifest.model), manifest.low_rank);
-  const std::size_t floats[] = {layout.left_floats, layout.right_floats};
-  auto parts = std::make_unique<LowRankParts>(LowRankParts{
-      averaging::PowerSgd(std::move(layout), static_cast<float>(manifest.error_feedback), manifest.seed), {}, {}, {}});
-  for (std::size_t i = 0; i < 2; ++i) {
-    parts->sent[i].resize(floats[i]);
-    parts->arrived[i].resize(floats[i]);
-  }
-  return parts;
-}
-
 }  // namespace
 
 Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs) {
@@ -198,23 +173,8 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
                  nullptr,
                  std::move(initial),
                  std::move(damaged),
-                 {},
-                 {}};
-  parts.averaged.resize(wire::fragment_floats(parts.manifest));
-  if (wire::fragments(parts.manifest) > 1) {
-    parts.fragments.emplace(parts.manifest);
-  } else {
-    for (auto& gradient : parts.gradients) gradient.resize(layout.parameter_count);
-  }
-  const auto kept = static_cast<float>(parts.manifest.error_feedback);
-  if (parts.manifest.low_rank > 0) {
-    parts.low_rank = make_low_rank(parts.manifest);
-  } else if (kept > 0) {
-    parts.feedback.assign(static_cast<std::size_t>(wire::fragments(parts.manifest)), {parts.averaged.size(), kept});
-  }
-  if (parts.manifest.local && !parts.manifest.local->partners.empty()) {
-    parts.gossip = make_gossip(parts.manifest, network_options.self);
-  }
+                 rounds::RoundPayload(prepared.manifest),
+                 rounds::Gossip::make(prepared.manifest, network_options.self)};
   return parts;
 }
 

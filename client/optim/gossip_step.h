@@ -1,4 +1,4 @@
-// A volunteer's side of gossip between two rounds (client/session/gossip.h): the vector that it sends, made of its own
+// A volunteer's side of gossip between two rounds (client/rounds/gossip.h): the vector that it sends, made of its own
 // parameters x, and the step that it takes on the mean of all sent vectors. With φ for the point that earlier gossip
 // has led to, own steps from there, φ -> x, are a displacement, and φ itself takes steps, with momentum, on the
 // partners' mean of the displacement and towards the partners' mean of φ:

@@ -2,6 +2,7 @@
 // while the present one's gradient is averaged; and how fast it works. Pure.
 #pragma once
 
+#include "client/rounds/batch_order.h"
 #include "client/session/batch_times.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
@@ -10,14 +11,7 @@
 
 namespace starling::session {
 
-// Names the round whose gradient a batch adds to, and says whether the batch is the first that does: then the sum
-// starts from zero. The last flag: everything computed before is forgotten, also sums that rounds had not asked for yet
-// (fragment_sums.h).
-struct BatchTarget {
-  bool next_round = false;
-  bool first = true;
-  bool anew = true;
-};
+using rounds::BatchTarget;
 
 class RoundProgress {
  public:

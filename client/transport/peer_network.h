@@ -157,7 +157,7 @@ class PeerNetwork {
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();
 
-  // One bucket's gossip averaging between rounds (client/session/gossip.h). It goes on beside those of other buckets;
+  // One bucket's gossip averaging between rounds (client/rounds/gossip.h). It goes on beside those of other buckets;
   // earlier ones send first, and so do answers that the last round's slower members still ask for. It replaces the
   // bucket's gossip before it; request.follows has no meaning. Errors as for average(). Vectors must stay valid as for
   // average(), until the bucket's next mix() or end_gossip() has returned. Both wait for the net thread.

@@ -7,6 +7,7 @@
 #include "shared/base/permutation.h"
 #include "shared/base/upper_median.h"
 #include "shared/run/model_layout.h"
+#include "shared/run/round_parts.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/plan.h"
@@ -271,7 +272,7 @@ void RunCoordinator::Impl::freeze(TimePoint now, const std::vector<Member*>& pre
   options.contribution_codec = manifest_.contribution_codec;
   // Factors make up for omissions by themselves, and are small enough for every line: nobody is demoted.
   const bool low_rank = manifest_.low_rank > 0;
-  options.error_feedback = manifest_.error_feedback > 0 && !low_rank;
+  options.error_feedback = wire::round_traffic(manifest_).narrows_contributions;
   options.target_batch_size = low_rank ? 0 : manifest_.target_batch_size;
   options.may_leave_out = true;
   options.start_in_ms = to_ms(start - now);

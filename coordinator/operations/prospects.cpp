@@ -16,6 +16,7 @@
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/moments.h"
+#include "shared/run/round_parts.h"
 #include "shared/swarm/gossip_groups.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -44,7 +45,7 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   method.codec = manifest.codec;
   method.contribution_codec = manifest.contribution_codec;
   if (manifest.low_rank > 0) method.factor_floats = static_cast<double>(wire::averaged_floats(manifest));
-  method.error_feedback = manifest.error_feedback > 0 && manifest.low_rank == 0;
+  method.error_feedback = wire::round_traffic(manifest).narrows_contributions;
   method.grid = manifest.averaging.formation == "grid";
   method.delay_parameter_updates = manifest.delay_parameter_updates;
   if (manifest.local && !manifest.local->partners.empty()) {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "shared/base/verify.h"
-#include "shared/run/fragments.h"
 #include "shared/run/layouts.h"
+#include "shared/run/round_parts.h"
 
 namespace starling::wire {
 
@@ -74,25 +74,14 @@ double MemoryNeeds::total() const { return programs + state + gradients + activa
 MemoryNeeds memory_needs(const RunManifest& manifest) {
   // Memory that both programs take before they know of a run, most of it LibTorch's.
   constexpr double kPrograms = 200e6;
-  // The vector that the trainer shares with the daemon and the one that grows; and the one before, which is averaged or
-  // still asked for, and the average: these two are of a fragment, if rounds average fragments.
-  const double gradients = 2 + 2.0 / fragments(manifest);
   const double vector = static_cast<double>(sizeof(float)) * static_cast<double>(parameter_count(manifest.model));
   MemoryNeeds needs;
   needs.programs = kPrograms;
   needs.state = static_cast<double>(sizeof(float)) * static_cast<double>(state_size(manifest));
-  needs.gradients = gradients * vector;
-  if (manifest.error_feedback > 0) needs.gradients += 2 * vector;  // the contribution's error, and the result's
-  // With delayed updates batches are computed at parameters that steps do not touch meanwhile; local steps are counted
-  // from some. The parameters that one's own sum leads to are written there or, with local steps, kept beside.
-  if (manifest.delay_parameter_updates) needs.state += vector;
-  if (manifest.delay_parameter_updates && manifest.local && manifest.local->eager) needs.state += vector;
-  // Local steps have parameters of their own, those of the beginning, and moments.
-  if (manifest.local) needs.state += vector + static_cast<double>(sizeof(float) * local_state_size(manifest));
-  // Gossip needs the vector that is sent and the average that comes back; other than plain means need also the place
-  // and the speed that earlier averages have led to.
-  if (manifest.local && !manifest.local->partners.empty()) {
-    needs.gradients += (mixes_plainly(*manifest.local) ? 2 : 4) * vector;
+  for (const RoundPart& part : round_parts()) {
+    const PartVectors vectors = part.vectors(manifest);
+    needs.state += vectors.state * vector;
+    needs.gradients += vectors.gradients * vector;
   }
   needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);
   return needs;

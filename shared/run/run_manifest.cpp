@@ -7,13 +7,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "shared/run/fragments.h"
-#include "shared/run/low_rank.h"
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/moments.h"
+#include "shared/run/round_parts.h"
 #include "shared/run/training_data.h"
-#include "shared/wire/codec.h"
 #include "shared/wire/limits.h"
 
 namespace starling::wire {
@@ -22,8 +20,6 @@ namespace {
 constexpr int kByteValues = 256;
 constexpr int kGroupSizeMin = 3;  // a pair that loses one of its members has no majority
 constexpr double kFlopsMax = 1e18;
-// above this, averages lead past their partners' mean by more than the whole distance
-constexpr double kGossipGainMax = 2;
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -90,72 +86,6 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
              fmt::format("at most {} ({})", name_of("schedule", "total_rounds"), schedule.total_rounds));
 }
 
-// Checks the settings of rounds that average a fragment of the vector.
-void check_fragments(Checker& check, const RunManifest& manifest) {
-  const int fragments = manifest.local->fragments;
-  const std::string found = fmt::format("{}", fragments);
-  check.within("local.fragments", fragments, 1, kFragmentsMax);
-  if (!check.status().ok() || fragments == 1) return;
-  check.that(manifest.delay_parameter_updates, "local.fragments", found,
-             "1 unless delay_parameter_updates is true: the others go on while one is averaged");
-  check.that(!manifest.local->eager, "local.eager", "true",
-             "false where local.fragments is above 1: a fragment's displacement tells nothing of the others");
-  const std::string& kind = manifest.optimizer.kind;
-  check.word("optimizer.kind", kind, kind == "sgd" || kind == "adamw",
-             "'sgd' or 'adamw' where local.fragments is above 1: parameters step one by one");
-  const auto parameters = check.status().ok() ? parameter_count(manifest.model) : 0;
-  check.that(parameters == 0 || parameters >= static_cast<std::size_t>(fragments) * static_cast<std::size_t>(fragments),
-             "local.fragments", found, "less for so small a model");
-}
-
-// Checks the gossip settings.
-void check_gossip(Checker& check, const LocalOptions& local) {
-  const auto one_of_gossip = [&](const char* field, auto found, auto without) {
-    check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
-               fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
-  };
-  const LocalOptions none;
-  one_of_gossip("local.mix_every", local.mix_every, none.mix_every);
-  one_of_gossip("local.consensus_bound", local.consensus_bound, none.consensus_bound);
-  one_of_gossip("local.mixing_rate", local.mixing_rate, none.mixing_rate);
-  one_of_gossip("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
-  one_of_gossip("local.mixing_pull", local.mixing_pull, none.mixing_pull);
-  const auto above_0 = [&](const char* field, double found) {
-    check.that(found > 0 && found <= kGossipGainMax, field, fmt::format("{}", found),
-               fmt::format("above 0, and at most {}", kGossipGainMax));
-  };
-  above_0("local.mixing_rate", local.mixing_rate);
-  above_0("local.mixing_pull", local.mixing_pull);
-  check.that(local.mixing_momentum >= 0 && local.mixing_momentum < 1, "local.mixing_momentum",
-             fmt::format("{}", local.mixing_momentum), "0 or more, and below 1");
-  check.that(local.consensus_bound == 0 || local.mixing_pull == local.mixing_rate, "local.consensus_bound",
-             fmt::format("{}", local.consensus_bound),
-             "0 where local.mixing_pull is not local.mixing_rate: how far what partners send is apart tells nothing of "
-             "how far their parameters are, then");
-}
-
-void check_local(Checker& check, const LocalOptions& local, bool delays) {
-  RangeChecks ranges(check, "local.");
-  each_field(ranges, local);
-  check_optimizer(check, "local.", local.optimizer, local.schedule);
-  const std::string& partners = local.partners;
-  const bool known = partners == "complete" || partners == "ring" || partners == "exponential" ||
-                     partners == "alternating-exponential-ring" || partners == "random" || partners == "grid";
-  check.word("local.partners", partners, partners.empty() || known,
-             "'complete', 'ring', 'exponential', 'alternating-exponential-ring', 'random' or 'grid', or empty: nobody "
-             "mixes between "
-             "rounds");
-  check.that(
-      !delays || partners.empty(), "local.partners", fmt::format("'{}'", partners),
-      "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
-  check.that(local.merge_alpha >= 0 && local.merge_alpha < 1, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
-             "0 or more, and below 1");
-  check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
-             "0 unless delay_parameter_updates is true");
-  check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
-  check_gossip(check, local);
-}
-
 // The number of samples of a round that belong to one lane alone.
 SampleCount samples_per_lane(const RunManifest& manifest) {
   const int lanes = lane_place(manifest.data, manifest.seed, manifest.peers_max, 0, 0).lanes;
@@ -189,37 +119,6 @@ void check_data(Checker& check, const RunManifest& manifest) {
   check.within("flops_per_sample", manifest.flops_per_sample, 1, kFlopsMax);
 }
 
-void check_codecs(Checker& check, const RunManifest& manifest) {
-  const Result<Codec> results = codec_from_name(manifest.codec);
-  check.that(results.ok(), "codec", fmt::format("'{}'", manifest.codec), fmt::format("one of {}", codec_names()));
-  check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
-             fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
-  const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
-  if (!layout.empty() && manifest.low_rank > 0) {  // nothing is known of a script's file before it was looked at
-    check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
-               fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
-  }
-  const bool separate = !manifest.contribution_codec.empty();
-  const Result<Codec> contributions = separate ? codec_from_name(manifest.contribution_codec) : results;
-  check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
-             fmt::format("one of {}", codec_names()));
-  if (!results.ok() || !contributions.ok()) return;
-  const bool sparse_results = !carries_results(*results);
-  check.that((!sparse_results && carries_results(*contributions)) || manifest.error_feedback > 0, "error_feedback", "0",
-             "above 0 (0.95, say) where anything travels as sparse");
-  check.that(
-      !sparse_results || manifest.optimizer.kind == "sgd", "codec", "'sparse'",
-      "another one where optimizer.kind is not 'sgd': what is said in a later round, but all at once, has to count "
-      "as much as if it had been said in time");
-  check.that(!sparse_results || manifest.low_rank == 0, "codec", "'sparse'",
-             "another one where low_rank is not 0: factors make up for matrices, not for what a codec leaves out");
-  check.that(
-      !sparse_results || manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
-      "'auto' or 'one-group' where codec is 'sparse': what columns and their heads average again has to be whole");
-  check.that(!sparse_results || !manifest.local || manifest.local->partners.empty(), "codec", "'sparse'",
-             "another one where local.partners is not empty: mixings have no error feedback");
-}
-
 void check_moments(Checker& check, const RunManifest& manifest) {
   const auto form = moment_form(manifest.moments);
   const std::string found = fmt::format("'{}'", manifest.moments);
@@ -227,8 +126,6 @@ void check_moments(Checker& check, const RunManifest& manifest) {
   if (form == MomentForm::fp32) return;
   check.that(moment_vectors(manifest.optimizer) > 0, "moments", found,
              "'fp32' where optimizer.momentum is 0: there are no moments");
-  check.that(!manifest.local || manifest.local->fragments == 1, "moments", found,
-             "'fp32' where local.fragments is above 1: moments are rounded in blocks, and fragments begin within them");
 }
 
 void check_settings(Checker& check, const RunManifest& manifest) {
@@ -241,22 +138,21 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check_model(check, manifest.model);
   check_kind(check, manifest);
   check_optimizer(check, "", manifest.optimizer, manifest.schedule);
-  if (manifest.local) check_local(check, *manifest.local, manifest.delay_parameter_updates);
-  if (manifest.local) check_fragments(check, manifest);
+  if (manifest.local) {
+    RangeChecks local_ranges(check, "local.");
+    each_field(local_ranges, *manifest.local);
+    check_optimizer(check, "local.", manifest.local->optimizer, manifest.local->schedule);
+  }
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
              fmt::format("{}", manifest.micro_batch_size),
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
-  check_codecs(check, manifest);
+  check_round_parts(check, manifest);
   const AveragingOptions& averaging = manifest.averaging;
   check.that(averaging.formation == "auto" || averaging.formation == "one-group" || averaging.formation == "grid",
              "averaging.formation", fmt::format("'{}'", averaging.formation), "'auto', 'one-group' or 'grid'");
-  check.that(averaging.formation != "grid" || manifest.low_rank == 0, "averaging.formation", "'grid'",
-             "'auto' or 'one-group' where low_rank is not 0: columns and their heads average vectors only once");
   if (averaging.group_size != 0) {
     check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
-  check.that(!manifest.delay_parameter_updates || manifest.low_rank == 0, "delay_parameter_updates", "true",
-             "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
   check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
              "'fp32' or 'bf16'");
   check_moments(check, manifest);

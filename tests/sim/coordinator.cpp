@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "shared/base/permutation.h"
+#include "shared/run/low_rank.h"
 
 namespace starling::sim {
 namespace {
@@ -38,7 +39,7 @@ void Coordinator::start() {
   options.checkpoint_interval = std::chrono::seconds(5);
   options.restore_grace = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
-  core_ = std::make_unique<core::RunCoordinator>(manifest_, options_.parameters, recovered,
+  core_ = std::make_unique<core::RunCoordinator>(manifest_, wire::averaged_floats(manifest_), recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
 }
 

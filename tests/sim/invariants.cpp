@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/run/fragments.h"
+#include "shared/run/model_layout.h"
 #include "tests/sim/quadratic_problem.h"
 
 namespace starling::sim {
@@ -175,6 +177,18 @@ void Invariants::on_withdrawn(const Store& store, const wire::RoundReport& repor
   if (decided != store.rounds.end() && decided->second.group == report.group) {
     fail(fmt::format("round {}: the result of group {} is in the ledger, and was said to be void", report.round,
                      report.group.brief()));
+  }
+}
+
+void Invariants::on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) {
+  const wire::Fragment fragment = wire::fragment_of(manifest_, round);
+  const std::size_t parameters = wire::parameter_count(manifest_.model);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::size_t place = i % parameters;
+    const bool steps = place >= fragment.begin && place < fragment.begin + fragment.count;
+    if (!steps && before[i] != after[i]) {
+      return fail(fmt::format("round {}: its step has changed coordinate {}, which it had not averaged", round, i));
+    }
   }
 }
 

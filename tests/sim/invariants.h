@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +13,15 @@
 #include "shared/base/hash.h"
 #include "shared/protocol/round_report.h"
 #include "tests/sim/coordinator.h"
+#include "tests/sim/feedback_check.h"
 
 namespace starling::sim {
 
 class Invariants {
  public:
-  // `options` must outlive this object.
-  Invariants(const SwarmOptions& options, const Digest& initial_state) : options_(options), states_{initial_state} {}
+  // Both must outlive this object.
+  Invariants(const SwarmOptions& options, const wire::RunManifest& manifest)
+      : options_(options), manifest_(manifest), feedback_(manifest), states_{manifest.initial_state_digest} {}
   // Members of one group that finished a round hold equal bits and agree on each other's contributions.
   void on_report(const wire::RoundReport& report);
   // The ledger holds each round once, in the form that some group reported, and never gives a member a round twice. It
@@ -42,6 +45,10 @@ class Invariants {
   // Checks one gossip meeting between rounds: members that finished with each other hold one and the same mean, with
   // each of them once.
   void on_mixed(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome);
+  // Checks that error feedback loses nothing.
+  [[nodiscard]] FeedbackCheck& feedback() { return feedback_; }
+  // A common step changes nothing but the fragment that the round has averaged.
+  void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after);
   void fail(std::string what);
 
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -66,6 +73,8 @@ class Invariants {
   [[nodiscard]] bool unusable(const std::pair<std::int64_t, std::int64_t>& sample) const;
   void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::ContributionTerms& accepted);
   const SwarmOptions& options_;
+  const wire::RunManifest& manifest_;
+  FeedbackCheck feedback_;
   std::set<Digest> states_;  // states that a member has honestly come to
   std::map<GroupId, Finished> finished_;
   std::map<GroupId, Hash128> mixed_;

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "client/optim/fragment_step.h"
 #include "shared/base/verify.h"
+#include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
 #include "tests/sim/quadratic_problem.h"
 
 namespace starling::sim {
+
+using rounds::BatchOrder;
 
 Learner::Learner(const wire::RunManifest& manifest, std::span<const float> state)
     : manifest_(manifest),
@@ -30,12 +35,50 @@ void Learner::load(std::span<const float> state) {
   std::copy(state.begin(), state.end(), state_.begin());
 }
 
-void Learner::begin_sum() {
-  if (local_) local_->begin();
+void Learner::begin(const BatchOrder& order, RoundIndex round) {
+  const bool stepped = std::exchange(stepped_, false);
+  if (order.begin == BatchOrder::Begin::at_agreed) return begin_at_agreed();
+  if (stepped) {
+    if (local_) {
+      local_->merge();
+    } else {
+      begin_at_agreed();
+    }
+  }
+  if (order.begin == BatchOrder::Begin::ahead) begin_ahead(order, round - 1);
+}
+
+void Learner::begin_at_agreed() {
+  if (local_) {
+    local_->begin();
+  } else if (manifest_.delay_parameter_updates) {
+    computed_at_.assign(agreed().begin(), agreed().end());
+  }
+}
+
+void Learner::begin_ahead(const BatchOrder& order, RoundIndex averaged) {
+  if (local_) {
+    local_->cut(averaged);
+  } else {
+    begin_at_agreed();
+  }
+  const bool uses_own = !local_ || manifest_.local->eager;
+  if (!uses_own || order.own_samples == 0) return;
+  std::vector<float> mean(order.own_sum.begin(), order.own_sum.end());
+  for (float& value : mean) value /= static_cast<float>(order.own_samples);
+  std::vector<float> expected(outer_.parameter_count());
+  VERIFY(outer_.parameters_after(averaged, mean, state_, expected).ok());
+  if (local_) {
+    local_->cut_to(expected);
+  } else {
+    computed_at_ = std::move(expected);
+  }
 }
 
 void Learner::train(const wire::SampleRange& samples, std::span<float> sum) {
-  if (!local_) return add_gradient(samples, manifest_.seed, agreed(), sum);
+  if (!local_) {
+    return add_gradient(samples, manifest_.seed, manifest_.delay_parameter_updates ? computed_at_ : agreed(), sum);
+  }
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   add_gradient(samples, manifest_.seed, own(), gradient_);
   VERIFY(local_->step(samples.round, samples.count, gradient_).ok());
@@ -52,9 +95,14 @@ double Learner::consensus_distance(std::span<const float> sum, SampleCount sampl
   return std::sqrt(squares / static_cast<double>(mean.size()));
 }
 
-void Learner::step(RoundIndex round, std::span<const float> mean) {
-  const auto journal = std::make_unique<optim::StepJournal>();
-  VERIFY(outer_.step(round, mean, state_, *journal).ok());
+void Learner::step(RoundIndex round, std::span<const float> average) {
+  if (wire::fragments(manifest_) > 1) {
+    VERIFY(optim::step_fragment(manifest_, round, average, state_).ok());
+  } else {
+    const auto journal = std::make_unique<optim::StepJournal>();
+    VERIFY(outer_.step(round, average, state_, *journal).ok());
+  }
+  stepped_ = manifest_.delay_parameter_updates;
 }
 
 }  // namespace starling::sim

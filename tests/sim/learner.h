@@ -1,5 +1,5 @@
 // The computing of a simulated volunteer: gradients of a quadratic, local steps where the manifest has them, and the
-// common step, by the product's optimizers.
+// common step, by the product's optimizers; as client/training has them.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "client/rounds/batch_order.h"
 #include "shared/run/run_manifest.h"
 #include "shared/run/training_data.h"
 
@@ -25,27 +26,32 @@ class Learner {
   [[nodiscard]] std::span<const float> agreed() const { return std::span(state_).first(outer_.parameter_count()); }
   // Loads a state of the present one's length.
   void load(std::span<const float> state);
-  // Parameters that own steps have led to; without local steps, the agreed ones.
-  [[nodiscard]] std::span<float> own() {
-    return local_ ? local_->parameters() : std::span(state_).first(agreed().size());
-  }
+  // Parameters that own steps have led to; the run has local steps.
+  [[nodiscard]] std::span<float> own() { return local_->parameters(); }
 
-  // Begins a new sum: local steps go back to the agreed parameters.
-  void begin_sum();
+  // A batch of `round` begins. With delayed updates it is computed at the parameters of now, even if a step is taken
+  // before train().
+  void begin(const rounds::BatchOrder& order, RoundIndex round);
   // Adds the gradient of these samples; with local steps, the growth of samples x displacement by the step on it.
   void train(const wire::SampleRange& samples, std::span<float> sum);
+  // Takes the common step on the round's average (wire::fragment_floats).
+  void step(RoundIndex round, std::span<const float> average);
   // Returns how far this volunteer's contribution, a sum over `samples`, is from the mean of all: root mean square.
   [[nodiscard]] static double consensus_distance(std::span<const float> sum, SampleCount samples,
                                                  std::span<const float> mean);
-  void step(RoundIndex round, std::span<const float> mean);
 
  private:
+  void begin_at_agreed();
+  void begin_ahead(const rounds::BatchOrder& order, RoundIndex averaged);
+
   const wire::RunManifest& manifest_;
   optim::Optimizer outer_;
   std::vector<float> state_;
   std::vector<float> inner_;  // the local steps' optimizer vectors
   std::unique_ptr<optim::LocalSteps> local_;
   std::vector<float> gradient_;
+  std::vector<float> computed_at_;  // delayed updates without local steps: parameters of the batch under way
+  bool stepped_ = false;            // delayed updates: the common step was taken since the last batch began
 };
 
 }  // namespace starling::sim

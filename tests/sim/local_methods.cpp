@@ -11,7 +11,7 @@
 #include "client/optim/gossip_step.h"
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
-#include "client/session/fragment_sums.h"
+#include "client/rounds/fragment_sums.h"
 #include "shared/base/verify.h"
 #include "shared/manifest/algorithms.h"
 #include "shared/run/fragments.h"
@@ -76,9 +76,9 @@ struct Worker {
   std::vector<float> agreed;  // [parameters | the common step's moments]
   std::vector<float> inner;   // own steps' vectors
   optim::LocalSteps steps;
-  std::vector<float> displacement;                 // from the agreed parameters to the own ones, summed by samples
-  std::optional<session::FragmentSums> fragments;  // sums of these, where meetings average fragments
-  std::vector<float> left_out;                     // left out by the codec so far
+  std::vector<float> displacement;                // from the agreed parameters to the own ones, summed by samples
+  std::optional<rounds::FragmentSums> fragments;  // sums of these, where meetings average fragments
+  std::vector<float> left_out;                    // left out by the codec so far
   optim::GossipStep gossip;
   std::vector<float> sent;  // sent to be averaged
 };
@@ -107,7 +107,7 @@ class LocalTraining {
       problem_.add_gradient(worker.steps.parameters(), turn * static_cast<std::uint64_t>(setup_.batch), setup_.batch,
                             gradient);
       STARLING_TRY(worker.steps.step(steps_, setup_.batch, gradient));
-      const std::span<float> sum = worker.fragments ? worker.fragments->growing() : std::span(worker.displacement);
+      const std::span<float> sum = worker.fragments ? worker.fragments->into(false) : std::span(worker.displacement);
       for (std::size_t k = 0; k < gradient.size(); ++k) sum[k] += gradient[k];
       if (worker.fragments) worker.fragments->on_batch(setup_.batch);
     }

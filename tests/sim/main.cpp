@@ -73,20 +73,25 @@ std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult
       result.consensus_distance_usual, result.consensus_distance_most, result.consensus_distance_mean);
 }
 
+std::string feedback_text(const sim::SwarmResult& result) {
+  if (result.feedbacks_checked == 0) return {};
+  return fmt::format("{} rounds whose residuals were whole, ", result.feedbacks_checked);
+}
+
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
   fmt::print(
       "seed {}: {} peers, {} rounds, {} samples credited, {} crashes, {} freezes, {} cuts, {} coordinator crashes, {} "
       "rounds lost, {} samples counted in epochs and {} set aside, {} of these whole, {} mixings and {} with nobody, "
-      "{} downloads, in step {:.3f}, longest averaging {:.2f} s, {}{:.1f} samples/s in the end, distance "
+      "{} downloads, in step {:.3f}, longest averaging {:.2f} s, {}{}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
       "s, rounds of {:.3f} of what was asked for{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted,
       result.samples_set_aside, result.epochs_complete, result.gossips, result.gossips_alone, result.downloads,
-      result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
-      result.distance_first, result.distance_last, result.virtual_s, result.events, seconds, result.batch_filled,
-      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.in_step, result.averaging_s_max, rounds_text(options, result), feedback_text(result),
+      result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
+      result.batch_filled, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 // Returns why the swarm of these options does not bear its liars; empty if it does. `lied_to`: its result with them.
@@ -188,6 +193,21 @@ void add_samples(CLI::App& app, sim::SwarmOptions& options) {
       ->capture_default_str();
 }
 
+// The parts of a run manifest that an algorithm's word does not have, or has otherwise.
+void add_parts(CLI::App& app, sim::SwarmOptions& options) {
+  app.add_flag("--delay-parameter-updates", options.delay_parameter_updates,
+               "Batches go on while those of the round before are averaged; without: as the algorithm has it");
+  app.add_option("--codec", options.codec, "Of what is averaged; without: as the algorithm has it");
+  app.add_option("--contribution-codec", options.contribution_codec, "Of each member's part, where it is another one");
+  app.add_option(
+         "--error-feedback", options.error_feedback,
+         "Share of what codecs leave out that is made up for in the next round; below 0: as the algorithm has it")
+      ->check(number_between(-1, 1))
+      ->capture_default_str();
+  app.add_option("--low-rank", options.low_rank, "Factors that stand for the parameters, a matrix then; 0: none")
+      ->capture_default_str();
+}
+
 // Returns the option of the number of peers.
 const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
   auto* swarm = app.add_subcommand("swarm", "Train a quadratic with crashes, freezes, cuts and a dying coordinator");
@@ -209,8 +229,7 @@ const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   swarm->add_option("--group-size", arguments.swarm.group_size, "Members of a group, at most; 0: whatever is best")
       ->capture_default_str();
-  swarm->add_flag("--delay-parameter-updates", arguments.swarm.delay_parameter_updates,
-                  "Gradients are computed while those of the round before are averaged");
+  add_parts(*swarm, arguments.swarm);
   swarm->add_option("--seconds", arguments.seconds, "Virtual time with faults")->capture_default_str();
   swarm->add_option("--calm", arguments.calm, "Virtual time without, before the final check")->capture_default_str();
   swarm->add_option("--between-faults", arguments.swarm.seconds_between_faults, "Mean seconds between faults; 0: none")

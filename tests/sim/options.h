@@ -21,7 +21,11 @@ struct SwarmOptions {
   double unusable_share = 0;       // fraction of an epoch's samples whose gradients are not finite
   std::string formation = "auto";  // the word of a run manifest; auto: the algorithm's
   int group_size = 0;
-  bool delay_parameter_updates = false;
+  bool delay_parameter_updates = false;        // else: the algorithm's
+  std::string codec;                           // the word of a run manifest; empty: the algorithm's
+  std::string contribution_codec;              // likewise
+  double error_feedback = -1;                  // the value of a run manifest; below 0: the algorithm's
+  int low_rank = 0;                            // the value of a run manifest; above 0, the parameters are a matrix
   Duration calm = std::chrono::seconds(20);    // after the faults: everything must be well again by its end
   Duration length = std::chrono::seconds(60);  // length of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
@@ -87,7 +91,8 @@ struct SwarmResult {
   double consensus_distance_mean = 0;   // mean of all afterwards
   std::int64_t gossips = 0;             // gossip averages of two or more, each counted by each of them
   std::int64_t gossips_alone = 0;
-  double distance_first = 0;  // the model's distance from the optimum at the beginning
+  std::int64_t feedbacks_checked = 0;  // rounds after which all that codecs had left out was found with the members
+  double distance_first = 0;           // the model's distance from the optimum at the beginning
   double distance_last = 0;
   std::uint64_t events = 0;
   double virtual_s = 0;

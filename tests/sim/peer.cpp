@@ -1,7 +1,6 @@
 #include "tests/sim/peer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "shared/state/state_digest.h"
@@ -36,10 +35,11 @@ void Peer::start() {
   session::InitialState initial;
   learner_ = std::make_unique<Learner>(world_.manifest(), disk_.state);
   if (!disk_.state.empty()) initial.round = disk_.round;
-  for (std::vector<float>& gradient : gradients_) gradient.assign(parameters().size(), 0.0F);
-  if (world_.manifest().local && !world_.manifest().local->partners.empty()) {
-    gossip_ = std::make_unique<GossipState>(world_.manifest(), id_);
-  }
+  for (Samples& leased : leased_in_) leased.clear();
+  payload_.emplace(world_.manifest());
+  check_.emplace(world_.manifest());
+  gossip_ = rounds::Gossip::make(world_.manifest(), id_);
+  VERIFY(gossip_ == nullptr || gossip_->buckets().size() == 1);
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
   session::SessionOptions options;
@@ -51,7 +51,7 @@ void Peer::start() {
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
-  options.delay_parameter_updates = world_.options().delay_parameter_updates;
+  options.delay_parameter_updates = world_.manifest().delay_parameter_updates;
   options.initial_state_digest = world_.manifest().initial_state_digest;
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
@@ -66,9 +66,12 @@ void Peer::crash() {
   ++incarnation_;
   session_.reset();
   current_.reset();
+  before_.reset();
+  meeting_.reset();
+  payload_.reset();
   gossip_.reset();
   previous_state_.clear();
-  ended_ = averaging::EndedRounds();
+  ended_ = ended_meetings_ = averaging::EndedRounds();
   partings_.clear();
   early_.clear();
 }
@@ -129,96 +132,6 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
   });
 }
 
-void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
-  const double seconds = batch_seconds(samples.count);
-  const std::size_t target_gradient = target.next_round ? 1 - present_ : present_;
-  schedule(world_.scheduler().now() + from_seconds(seconds), [this, samples, target, target_gradient, seconds] {
-    Result<session::BatchReport> report = session::BatchReport{samples.count, 1.0, seconds};
-    if (passes_over(samples)) {
-      report = Error{ErrorCode::corrupt, "the gradient is not finite"};
-    } else {
-      finish_batch(samples, target, target_gradient);
-    }
-    session_->on_batch_done(world_.scheduler().now(), report);
-    after_session_event();
-  });
-}
-
-double Peer::batch_seconds(SampleCount samples) {
-  const double usual = static_cast<double>(samples) / samples_per_s_;
-  const double jitter = world_.options().batch_jitter;
-  if (jitter <= 0) return usual;
-  const double variance = std::log1p(jitter * jitter);
-  return usual * std::lognormal_distribution<double>(-variance / 2, std::sqrt(variance))(rng_);
-}
-
-bool Peer::passes_over(const wire::SampleRange& samples) {
-  const SwarmOptions& options = world_.options();
-  for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
-    if (!is_unusable(options.seed, options.unusable_share, samples.first + k)) continue;
-    if (samples.count == 1) passed_over_.emplace_back(samples.epoch, samples.first);
-    return true;
-  }
-  return false;
-}
-
-void Peer::finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient) {
-  std::vector<float>& sum = gradients_[gradient];
-  auto& leased = leased_in_[gradient];
-  if (target.first) {
-    std::fill(sum.begin(), sum.end(), 0.0F);
-    leased.clear();
-    passed_over_.clear();
-  }
-  leased.insert(leased.end(), passed_over_.begin(), passed_over_.end());
-  passed_over_.clear();
-  for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
-    leased.emplace_back(samples.epoch, samples.first + k);
-  }
-  if (target.first || target.anew) learner_->begin_sum();
-  learner_->train(samples, sum);
-  const TimePoint now = world_.scheduler().now();
-  if (batch_done_ != kNever) world_.on_batch_done(*this, now - batch_done_);
-  batch_done_ = now;
-  if (gossip_) mix();
-}
-
-void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
-                           const averaging::ContributionTerms& terms) {
-  end_gossip();
-  if (gossip_) gossip_->last = group;
-  announce_end(current_, ended_);
-  current_ = averaging_in(group, self, terms.weight);
-  current_->input = gradients_[present_];
-  current_->output.assign(current_->input.size(), 0.0F);
-  world_.on_gradient_brought(*this, group, terms, leased_in_[present_]);
-  averaging::AllReduceOptions options;
-  options.weight_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
-  begin(*current_, {terms.weight, current_->input, current_->output, {}, terms.draw}, options);
-}
-
-void Peer::on_averaged(const GroupId& id, Duration took, const averaging::AveragingOutcome& outcome) {
-  const TimePoint now = world_.scheduler().now();
-  if (!current_ || current_->group.id != id) return on_mixed(id, outcome);
-  world_.on_averaging_ended(*this, took, outcome);
-  session_->on_averaged(now, outcome);
-  after_session_event();
-}
-
-void Peer::start_step(RoundIndex round) {
-  schedule(world_.scheduler().now() + kStepTime, [this, round] {
-    if (world_.manifest().local && current_->weight > 0) {
-      world_.on_consensus_distance(*this,
-                                   Learner::consensus_distance(current_->input, current_->weight, current_->output));
-    }
-    previous_state_ = learner_->state();
-    learner_->step(round, current_->output);
-    present_ = 1 - present_;
-    session_->on_step_done(world_.scheduler().now(), digest());
-    after_session_event();
-  });
-}
-
 void Peer::start_evaluation() {
   schedule(world_.scheduler().now() + kStepTime, [this] {
     session_->on_evaluated(world_.scheduler().now(), session::Evaluation{1.0, 1});
@@ -227,7 +140,7 @@ void Peer::start_evaluation() {
 }
 
 void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
-  end_gossip();
+  end_meeting();
   // The donor copies its state when asked; the copy then takes its time on the wire.
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {
@@ -258,7 +171,7 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
 }
 
 void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Digest& wanted) {
-  end_gossip();
+  end_meeting();
   const double bytes = static_cast<double>(state().size_bytes());
   const Duration took = from_seconds(bytes / world_.network().rates(index_).download_bytes_per_s);
   schedule(world_.scheduler().now() + took, [this, round, wanted, serial = ++fetches_] {
@@ -276,7 +189,7 @@ void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Diges
 }
 
 void Peer::make_initial_state(const Digest& wanted) {
-  end_gossip();
+  end_meeting();
   schedule(world_.scheduler().now() + kStepTime, [this, wanted, serial = ++fetches_] {
     if (serial != fetches_) return;  // given up for a newer one
     learner_->load(Learner(world_.manifest(), {}).state());
@@ -286,7 +199,7 @@ void Peer::make_initial_state(const Digest& wanted) {
 }
 
 void Peer::restore_previous_state(RoundIndex round, const Digest& wanted) {
-  end_gossip();
+  end_meeting();
   schedule(world_.scheduler().now() + kStepTime, [this, round, wanted, serial = ++fetches_] {
     if (serial != fetches_) return;  // given up for a newer one
     Status restored;

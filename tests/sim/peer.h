@@ -1,4 +1,4 @@
-// One simulated volunteer: the product's session, gossip and averaging engine, with a quadratic for a trainer, a disk
+// One simulated volunteer: the product's session, rounds and averaging engine, with a quadratic for a trainer, a disk
 // that survives crashes, and links of the simulated network.
 #pragma once
 
@@ -15,10 +15,11 @@
 
 #include "client/averaging/ended_rounds.h"
 #include "client/averaging/staged_reduce.h"
-#include "client/optim/gossip_step.h"
-#include "client/session/gossip.h"
+#include "client/rounds/gossip.h"
+#include "client/rounds/round_payload.h"
 #include "client/session/session.h"
 #include "shared/base/ids.h"
+#include "tests/sim/contribution_check.h"
 #include "tests/sim/learner.h"
 #include "tests/sim/network.h"
 #include "tests/sim/options.h"
@@ -56,10 +57,16 @@ class World {
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group,
                                    const averaging::ContributionTerms& terms,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
+  // A leg of a round begins.
+  virtual void on_leg_begun(const Peer& peer, const rounds::Leg& leg) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
   virtual void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) = 0;
   // Consensus distance of this peer's own steps, when a round that it brought samples to is averaged: Learner::spread.
   virtual void on_consensus_distance(const Peer& peer, double consensus_distance) = 0;
+  // The common step of a round, on states.
+  virtual void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) = 0;
+  // An invariant is broken, in words.
+  virtual void fail(std::string what) = 0;
   // `after`: time since the one before, of the same process.
   virtual void on_batch_done(const Peer& peer, Duration after) = 0;
 };
@@ -90,6 +97,9 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] session::Session::View view() const;
   // Samples in the averaging under way, or the last.
   [[nodiscard]] SampleCount brought() const { return current_ ? current_->weight : 0; }
+  // The peer must be up, and for plan() in an averaging, of which this is the leg under way.
+  [[nodiscard]] const rounds::RoundPayload& payload() const { return *payload_; }
+  [[nodiscard]] const wire::GroupInfo& plan() const { return current_->group; }
   [[nodiscard]] std::int64_t downloads() const { return static_cast<std::int64_t>(fetches_); }
   [[nodiscard]] const std::vector<wire::RoundReport>& pending_reports() const { return disk_.pending; }
 
@@ -112,8 +122,6 @@ class Peer final : private session::Session::Mediator {
     wire::GroupInfo group;
     averaging::Rank self = 0;
     SampleCount weight = 0;
-    std::vector<float> input;
-    std::vector<float> output;
     std::unique_ptr<averaging::StagedReduce> engine;
     std::vector<int> peer_of;           // by contact, the peer's index
     std::vector<std::int32_t> rank_of;  // by peer's index, the contact; -1: none
@@ -124,17 +132,8 @@ class Peer final : private session::Session::Mediator {
     TimePoint timer = kNever;
     bool told = false;  // the session, or the gossip's decisions, has the outcome
   };
-  // Where the manifest asks for gossip between rounds: of one bucket, all parameters.
-  struct GossipState {
-    GossipState(const wire::RunManifest& manifest, const PeerId& self);
-    session::Gossip decisions;
-    optim::GossipStep step;
-    wire::GroupInfo last;  // the plan of the last round
-    std::vector<float> sent;
-    std::vector<float> mixed;
-    std::unique_ptr<Averaging> under_way;
-    averaging::EndedRounds ended;
-  };
+  using Samples = std::vector<std::pair<std::int64_t, std::int64_t>>;  // each: (epoch, place)
+
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void report_unusable(const wire::UnusableSamples& samples) override { world_.deliver_unusable(*this, samples); }
@@ -164,11 +163,13 @@ class Peer final : private session::Session::Mediator {
   // Returns the averaging of this group: the round's or the gossip meeting under way.
   [[nodiscard]] Averaging* averaging_of(const GroupId& group) const;
   [[nodiscard]] std::vector<Averaging*> averagings() const;
-  std::unique_ptr<Averaging> averaging_in(const wire::GroupInfo& group, averaging::Rank self, SampleCount weight) const;
-  void begin(Averaging& averaging, const averaging::RoundVectors& vectors, const averaging::AllReduceOptions& options);
+  std::unique_ptr<Averaging> averaging_in(const rounds::Leg& leg) const;
+  void begin(Averaging& averaging, const rounds::Leg& leg);
+  // Whether the member was lost in the leg that the present one follows, or since.
+  [[nodiscard]] bool is_lost_before(averaging::Rank rank) const;
   void after_engine_event(Averaging& averaging);
   void on_averaged(const GroupId& id, Duration took, const averaging::AveragingOutcome& outcome);
-  void on_mixed(const GroupId& id, const averaging::AveragingOutcome& outcome);
+  void on_met(const GroupId& id, const averaging::AveragingOutcome& outcome);
   void pump();
   bool send_next(Averaging& averaging);
   void send_parting();
@@ -180,12 +181,16 @@ class Peer final : private session::Session::Mediator {
   void take_frame(const Frame& frame);
   void take_engine_frame(Averaging& averaging, const Frame& frame);
   [[nodiscard]] double batch_seconds(SampleCount samples);
-  void finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient);
-  // Gossips after the bucket has taken a step.
-  void mix();
-  void meet(const std::optional<swarm::GossipGroup>& meeting);
+  struct Batch;  // under way
+  void finish_batch(const Batch& batch);
+  void follow(rounds::Move move);
+  // Ends the round's averaging.
+  void abandon();
+  // Gossips after an own step.
+  void on_stepped();
+  void meet(const std::optional<rounds::Leg>& leg);
   void begin_gossip(const wire::RoundReport& report);
-  void end_gossip();
+  void end_meeting();
   // Returns whether the link still leads to that process. One that came back has another link, and the old one is lost.
   bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
@@ -204,13 +209,17 @@ class Peer final : private session::Session::Mediator {
   std::unique_ptr<session::Session> session_;
   std::unique_ptr<Learner> learner_;
   std::vector<float> previous_state_;  // before the last step; empty: not kept
-  std::array<std::vector<float>, 2> gradients_;
-  std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
-  std::vector<std::pair<std::int64_t, std::int64_t>> passed_over_;               // (epoch, place), since the last batch
-  std::size_t present_ = 0;              // index of the present round's gradient; the other one is the next one's
-  std::unique_ptr<Averaging> current_;   // a round's
-  std::unique_ptr<GossipState> gossip_;  // null where there is no gossip
+  std::optional<rounds::RoundPayload> payload_;
+  std::optional<ContributionCheck> check_;
+  std::unique_ptr<rounds::Gossip> gossip_;  // one bucket, all parameters; null where there is none
+  double consensus_distance_ = 0;           // at the end of the last round
+  std::array<Samples, 2> leased_in_;        // leased samples, by ContributionCheck::sum_of
+  Samples passed_over_;                     // since the last batch
+  std::unique_ptr<Averaging> current_;      // a round's
+  std::unique_ptr<Averaging> before_;       // the leg that it follows, if any
+  std::unique_ptr<Averaging> meeting_;      // gossip's
   averaging::EndedRounds ended_;
+  averaging::EndedRounds ended_meetings_;
   std::deque<std::pair<int, GroupId>> partings_;  // peers, with the round that they must hear is over here
   std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each
   std::uint64_t fetches_ = 0;

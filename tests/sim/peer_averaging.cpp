@@ -11,20 +11,19 @@ constexpr std::size_t kEarlyBeginsMax = 8;
 
 }  // namespace
 
-std::unique_ptr<Peer::Averaging> Peer::averaging_in(const wire::GroupInfo& group, averaging::Rank self,
-                                                    SampleCount weight) const {
+std::unique_ptr<Peer::Averaging> Peer::averaging_in(const rounds::Leg& leg) const {
   auto averaging = std::make_unique<Averaging>();
-  averaging->group = group;
-  averaging->self = self;
-  averaging->weight = weight;
+  averaging->group = leg.group;
+  averaging->self = leg.self;
+  averaging->weight = leg.vectors.weight;
   averaging->began = world_.scheduler().now();
   note_members(*averaging);
   return averaging;
 }
 
-void Peer::begin(Averaging& averaging, const averaging::RoundVectors& vectors,
-                 const averaging::AllReduceOptions& options) {
-  averaging.engine = std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, vectors, options);
+void Peer::begin(Averaging& averaging, const rounds::Leg& leg) {
+  averaging.engine =
+      std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, leg.engine);
   averaging.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = averaging.group.id] {
@@ -61,6 +60,7 @@ void Peer::greet(Averaging& averaging) {
     if (rank == averaging.self) continue;
     const int peer = averaging.peer_of[rank];
     if (!world_.peer(peer).up()) averaging.engine->on_link_lost(now, rank, "connection refused");
+    if (&averaging == current_.get() && is_lost_before(rank)) averaging.engine->on_link_lost(now, rank, "it is gone");
     std::erase_if(early_[peer], [&](const Frame& frame) {  // a begin
       if (!wire::has_stage(averaging.group, frame.header.group)) return false;
       averaging.life_of[rank] = frame.from_life;
@@ -71,8 +71,16 @@ void Peer::greet(Averaging& averaging) {
   after_engine_event(averaging);
 }
 
+bool Peer::is_lost_before(averaging::Rank rank) const {
+  if (!before_) return false;
+  const std::uint64_t life = before_->life_of[rank];
+  if (life != 0 && life != world_.peer(before_->peer_of[rank]).incarnation()) return true;
+  const std::vector<averaging::LostMember>& lost = before_->engine->outcome()->lost;
+  return std::any_of(lost.begin(), lost.end(), [rank](const auto& member) { return member.rank == rank; });
+}
+
 std::vector<Peer::Averaging*> Peer::averagings() const {
-  std::vector<Averaging*> all{current_.get(), gossip_ ? gossip_->under_way.get() : nullptr};
+  std::vector<Averaging*> all{before_.get(), current_.get(), meeting_.get()};
   std::erase(all, nullptr);
   return all;
 }
@@ -104,7 +112,7 @@ void Peer::take_frame(const Frame& frame) {
   }
   if (Averaging* const averaging = averaging_of(header.group)) return take_engine_frame(*averaging, frame);
   if (header.type != wire::FrameType::begin) return;
-  if (ended_.has(header.group) || (gossip_ && gossip_->ended.has(header.group))) {
+  if (ended_.has(header.group) || ended_meetings_.has(header.group)) {
     partings_.emplace_back(frame.from, header.group);
     return pump();
   }

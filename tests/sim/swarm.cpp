@@ -32,7 +32,8 @@ constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
-// The distance of the begin from the furthest sample: a member that is further away has left the problem behind.
+// The distance of the begin from the furthest sample: a member that is further away has left the problem behind. With
+// error feedback it may be: a small round after larger ones also brings what they have left out, over its own samples.
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
@@ -88,7 +89,12 @@ class Swarm final : private World, private Network::Mediator {
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
   }
+  void on_leg_begun(const Peer& peer, const rounds::Leg& leg) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
+  void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) override {
+    invariants_.on_step(round, before, after);
+  }
+  void fail(std::string what) override { invariants_.fail(std::move(what)); }
   void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;
   void on_consensus_distance(const Peer& peer, double consensus_distance) override;
   void on_batch_done(const Peer& peer, Duration after) override;
@@ -124,7 +130,7 @@ class Swarm final : private World, private Network::Mediator {
   Scheduler scheduler_;
   Network network_;
   Coordinator coordinator_;
-  Invariants invariants_{options_, manifest_.initial_state_digest};
+  Invariants invariants_{options_, manifest_};
   SwarmResult result_;
   std::set<const Peer*> well_;    // seen at the swarm's state near the end
   double samples_per_s_ = 0;      // rate of all peers
@@ -269,6 +275,13 @@ void Swarm::on_frame_taken(const Peer& peer, const Peer& from, const Status& sta
     invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
 }
 
+void Swarm::on_leg_begun(const Peer& peer, const rounds::Leg& leg) {
+  const rounds::RoundPayload::Own own = peer.payload().own();
+  const std::span<const float> sum = leg.vectors.weight > 0 ? own.sum : std::span<const float>();
+  const std::string wrong = invariants_.feedback().on_contributed(peer.id(), leg.group, sum, leg.vectors.input);
+  if (!wrong.empty()) invariants_.fail(fmt::format("round {}: {}", leg.group.round, wrong));
+}
+
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
   using Verdict = averaging::AveragingOutcome::Verdict;
   for (const averaging::LostMember& lost : outcome.lost) {
@@ -287,6 +300,9 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   }
   if (outcome.verdict == Verdict::diverged) {
     invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
+  }
+  if (outcome.verdict == Verdict::averaged) {
+    invariants_.feedback().on_averaged(peer.id(), peer.plan(), outcome, peer.payload().average());
   }
   if (outcome.verdict != Verdict::expelled) return;
   ++result_.rounds_lost;
@@ -307,7 +323,8 @@ void Swarm::on_consensus_distance(const Peer& peer, double consensus_distance) {
   double& most = kills_begun() ? result_.consensus_distance_most : result_.consensus_distance_usual;
   most = std::max(most, consensus_distance);
   if (kills_begun()) consensus_distances_.push_back(consensus_distance);
-  if (!(consensus_distance <= kConsensusDistanceMax)) {
+  if (manifest_.error_feedback > 0 ? !std::isfinite(consensus_distance)
+                                   : !(consensus_distance <= kConsensusDistanceMax)) {
     invariants_.fail(
         fmt::format("peer {} was {:.3g} from the average at a round's end", peer.index(), consensus_distance));
   }
@@ -369,6 +386,7 @@ void Swarm::note_round(RoundIndex round) {
 void Swarm::crash_peer(Peer& peer, bool reset, Duration down) {
   ++result_.crashes;
   peer.crash();
+  invariants_.feedback().on_lost(peer.id());
   if (reset) {
     for (const auto& other : peers_) {
       if (!other->up()) continue;
@@ -508,6 +526,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     result_.samples_set_aside = invariants_.set_aside();
   }
   result_.broken = invariants_.broken();
+  result_.feedbacks_checked = invariants_.feedback().checked();
   for (const auto& [round, decided] : coordinator_.store().rounds) {
     for (const core::CreditedContribution& row : decided.contributions) {
       result_.samples_ledger += row.samples;

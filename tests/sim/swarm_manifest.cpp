@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "shared/manifest/algorithms.h"
+#include "shared/run/round_parts.h"
 #include "shared/state/state_digest.h"
 #include "tests/sim/learner.h"
 #include "tests/sim/quadratic_problem.h"
@@ -17,6 +20,16 @@ constexpr double kNormalizedRate = 0.01;
 
 wire::ScheduleOptions constant(double learning_rate) {
   return {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+}
+
+// The parameters: one vector or, for factors to stand for, a matrix and the rest.
+std::vector<wire::ScriptModel::Tensor> tensors_of(const SwarmOptions& options) {
+  if (options.low_rank == 0) return {{"values", {options.parameters}}};
+  const auto rows = static_cast<std::int64_t>(std::sqrt(options.parameters));
+  const std::int64_t columns = options.parameters / rows;
+  std::vector<wire::ScriptModel::Tensor> tensors{{"matrix", {rows, columns}}};
+  if (const std::int64_t rest = options.parameters - rows * columns; rest > 0) tensors.push_back({"rest", {rest}});
+  return tensors;
 }
 
 // Steps on averaged gradients by plain SGD: how far that leads is known.
@@ -36,15 +49,6 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   }
   wire::RunManifest manifest;
   algorithm->compose(manifest);
-  if (manifest.error_feedback > 0 || (manifest.local && manifest.delay_parameter_updates)) {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("algorithm '{}': simulated volunteers have no error feedback, and no local steps that go "
-                             "on while a round is averaged",
-                             options.algorithm)};
-  }
-  if (manifest.local && options.delay_parameter_updates) {
-    return Error{ErrorCode::unsupported, "delayed updates: simulated local steps wait for a round's end"};
-  }
   if (manifest.local) {
     manifest.local->schedule = constant(manifest.local->optimizer.kind == "sgd" ? kRate : kNormalizedRate);
     if (options.mix_every > 0) manifest.local->mix_every = options.mix_every;
@@ -52,7 +56,7 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
     step_plainly(manifest);
   }
   manifest.model.architecture = "script";
-  manifest.model.script.tensors = {{"values", {options.parameters}}};
+  manifest.model.script.tensors = tensors_of(options);
   manifest.run_id = "sim";
   manifest.seed = options.seed;
   manifest.target_batch_size = options.target_batch_size;
@@ -61,11 +65,18 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   manifest.checkpoint_rounds = kCheckpointRounds;
   if (options.formation != "auto") manifest.averaging.formation = options.formation;
   manifest.averaging.group_size = options.group_size;
-  manifest.delay_parameter_updates = options.delay_parameter_updates;
+  if (options.delay_parameter_updates) manifest.delay_parameter_updates = true;
+  if (!options.codec.empty()) manifest.codec = options.codec;
+  if (!options.contribution_codec.empty()) manifest.contribution_codec = options.contribution_codec;
+  if (options.error_feedback >= 0) manifest.error_feedback = options.error_feedback;
+  manifest.low_rank = options.low_rank;
   manifest.micro_batch_size = kMicroBatch;
   manifest.data.kind = "labelled";
   manifest.data.train_items = options.epoch_samples;
   if (options.epoch_samples == 0) manifest.data.sampling = "independent";
+  wire::Checker check;
+  wire::check_round_parts(check, manifest);
+  STARLING_TRY(check.status());
   manifest.initial_state_digest = state::state_digest(Learner(manifest, {}).state());
   return manifest;
 }

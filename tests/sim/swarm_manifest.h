@@ -7,7 +7,7 @@
 
 namespace starling::sim {
 
-// unsupported, with the reason, for an algorithm with parts that simulated volunteers do not have.
+// invalid_argument for an unknown algorithm, and for settings that a run manifest may not have together.
 Result<wire::RunManifest> manifest_of(const SwarmOptions& options);
 
 }  // namespace starling::sim

@@ -26,7 +26,8 @@ ARROWS = {
     "client/storage": ["shared/base", "shared/control", "shared/crypto", "shared/protocol", "shared/wire"],
     "client/policy": ["shared/base", "shared/control"],
     "client/sensors": ["client/policy", "shared/base"],
-    "client/session": ["client/averaging", "shared/*"],
+    "client/rounds": ["client/averaging", "client/optim", "shared/*"],
+    "client/session": ["client/averaging", "client/rounds", "shared/*"],
     "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/run", "shared/state"],
     "client/tokenizer": ["client/trainer_link", "shared/base", "shared/run", "shared/text"],
     "client/updates": ["shared/*"],
@@ -34,7 +35,7 @@ ARROWS = {
     "client/models": ["shared/base", "shared/run"],
     "client/training": ["client/models", "client/optim", "client/session", "client/trainer_link", "shared/base",
                         "shared/run", "shared/state", "shared/wire"],
-    "client/daemon": ["client/averaging", "client/optim", "client/policy", "client/sensors", "client/session",
+    "client/daemon": ["client/averaging", "client/policy", "client/rounds", "client/sensors", "client/session",
                       "client/storage", "client/trainer_link", "client/transport", "client/updates", "shared/*"],
     "client/cli": ["shared/*"],
     "db/sql": ["shared/base"],
@@ -79,8 +80,7 @@ EXTRA_TEST_ARROWS = {
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
-    # optimizers that step between rounds; rounds whose members gossip
-    "tests/client/session": ["client/optim", "tests/shared/swarm"],
+    "tests/client/rounds": ["tests/shared/swarm"],  # rounds whose members gossip
 }
 
 # Headers of the product that only tests include so far, with the reason why they are there already.
@@ -139,7 +139,7 @@ HEADER_DOORS = {
 
 # Folders whose code decides without I/O: time, chance and the outside world come in as arguments.
 PURE_FOLDERS = ["shared/swarm", "coordinator/core", "client/averaging", "client/optim", "client/policy",
-                "client/session"]
+                "client/rounds", "client/session"]
 BANNED_IN_PURE = {
     "reads a clock": r"(::|\.|->)\s*now\s*\(\s*\)|\b(gettimeofday|clock_gettime|time)\s*\(\s*(NULL|nullptr|&|0\s*\))",
     "asks for chance": r"\bstd::random_device\b|\b(s?rand|random|arc4random|getrandom)\s*\(",

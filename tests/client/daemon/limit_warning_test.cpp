@@ -10,8 +10,8 @@ constexpr double kHalfMegabit = 62'500;
 
 ExchangeNeeds needs() {
   ExchangeNeeds needs;
-  needs.vector_floats = 4e6;
-  needs.codec = "fp16";
+  needs.traffic.floats = 4'000'000;
+  needs.traffic.codec = needs.traffic.contribution_codec = "fp16";
   needs.batch_s = 20;
   needs.swarm_size = 4;
   return needs;
@@ -28,7 +28,7 @@ TEST_CASE("half a megabit beside fast peers is warned of, with the times") {
 
 TEST_CASE("limits that leave time enough are not warned of") {
   ExchangeNeeds narrow = needs();
-  narrow.error_feedback = true;  // hardly any part of each gradient need be sent then
+  narrow.traffic.narrows_contributions = true;  // hardly any part of each gradient need be sent then
   CHECK(limit_warning(narrow, kHalfMegabit, 0).empty());
   CHECK(limit_warning(needs(), 0, 0).empty());
   CHECK(limit_warning(needs(), 40 * kHalfMegabit, 40 * kHalfMegabit).empty());

@@ -1,4 +1,4 @@
-#include "client/session/gossip.h"
+#include "client/rounds/bucket_gossip.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include "tests/shared/swarm/gossip_round.h"
 
 using namespace starling;
-using namespace starling::session;
+using namespace starling::rounds;
 using namespace starling::swarm::testing;
 using averaging::AveragingOutcome;
 using namespace std::chrono_literals;
@@ -64,7 +64,7 @@ struct Quadratics {
     for (std::size_t k = 0; k < members.size(); ++k) {
       own[k] -= kRate * (own[k] - minima[k]);
       if (k == away) continue;
-      const Gossip::Order order = members[k].on_stepped(now);
+      const BucketGossip::Order order = members[k].on_stepped(now);
       if (order.take_in) own[k] += pending[k];
       pending[k] = 0;
       if (!order.send_out) continue;
@@ -94,7 +94,7 @@ struct Quadratics {
   }
 
   static constexpr double kRate = 0.05;
-  std::vector<Gossip> members;
+  std::vector<BucketGossip> members;
   std::vector<double> minima, own, sent, pending;
   TimePoint now = kStart;
 };
@@ -137,9 +137,9 @@ TEST_CASE("any number of members follows the mean of all, with a spread that sta
 
 namespace {
 
-Gossip gossip_of(const wire::LocalOptions& options, std::size_t self, std::size_t members) {
+BucketGossip gossip_of(const wire::LocalOptions& options, std::size_t self, std::size_t members) {
   const wire::GroupInfo round = gossip_round(members);
-  Gossip gossip(options, gossip_peer(self), gossip_bucket(round));
+  BucketGossip gossip(options, gossip_peer(self), gossip_bucket(round));
   gossip.begin_round(kStart, round, peers_of(round), 1, Digest());
   return gossip;
 }
@@ -147,7 +147,7 @@ Gossip gossip_of(const wire::LocalOptions& options, std::size_t self, std::size_
 }  // namespace
 
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  Gossip gossip = gossip_of(with("exponential"), 0, 2);
+  BucketGossip gossip = gossip_of(with("exponential"), 0, 2);
   TimePoint now = kStart + 3s;
   CHECK(gossip.on_stepped(now).send_out);
   auto meeting = gossip.on_sent_out(now);
@@ -157,7 +157,7 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
   CHECK(!gossip.on_mixed(now + 12s, meeting->group.id, alone(1 - meeting->self, false)));
   CHECK(gossip.missed() == 1);
   now += 13s;
-  const Gossip::Order again = gossip.on_stepped(now);
+  const BucketGossip::Order again = gossip.on_stepped(now);
   CHECK(!again.take_in);
   CHECK(again.send_out);
   meeting = gossip.on_sent_out(now);
@@ -169,7 +169,7 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  Gossip gossip = gossip_of(with("exponential"), 1, 4);
+  BucketGossip gossip = gossip_of(with("exponential"), 1, 4);
   CHECK(gossip.on_stepped(kStart + 1s).send_out);
   auto meeting = gossip.on_sent_out(kStart + 1s);
   for (int passed = 0; passed < 5; ++passed) {
@@ -187,13 +187,13 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  Gossip gossip = gossip_of(with("exponential"), 0, 2);
+  BucketGossip gossip = gossip_of(with("exponential"), 0, 2);
   (void)gossip.on_stepped(kStart + 1s);
   auto meeting = gossip.on_sent_out(kStart + 1s);
   REQUIRE(meeting);
   (void)gossip.on_mixed(kStart + 2s, meeting->group.id, met(2));
   gossip.forget();
-  const Gossip::Order anew = gossip.on_stepped(kStart + 3s);
+  const BucketGossip::Order anew = gossip.on_stepped(kStart + 3s);
   CHECK(!anew.take_in);
   CHECK(anew.send_out);
   meeting = gossip.on_sent_out(kStart + 3s);
@@ -204,7 +204,7 @@ TEST_CASE("nothing of a round is taken in after it, or after the trainer has beg
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  Gossip gossip = gossip_of(with("random"), 0, 1);
+  BucketGossip gossip = gossip_of(with("random"), 0, 1);
   (void)gossip.on_stepped(kStart + 1s);
   CHECK(!gossip.on_sent_out(kStart + 1s));
 }
@@ -213,7 +213,7 @@ namespace {
 
 // Plays the first of two members. It takes a step a second, and its partner comes `partner_after` later. Returns how
 // many steps after each other own parameters were sent out.
-std::vector<int> intervals_of(Gossip& gossip, Duration partner_after, double distance, int batches,
+std::vector<int> intervals_of(BucketGossip& gossip, Duration partner_after, double distance, int batches,
                               TimePoint from = kStart) {
   gossip.begin_round(from, gossip_round(2), peers_of(gossip_round(2)), 1, Digest());
   std::vector<int> intervals;
@@ -226,7 +226,7 @@ std::vector<int> intervals_of(Gossip& gossip, Duration partner_after, double dis
       CHECK(!gossip.on_mixed(now, meeting, met(2)));
       comes = kNever;
     }
-    const Gossip::Order order = gossip.on_stepped(now);
+    const BucketGossip::Order order = gossip.on_stepped(now);
     if (order.measure) gossip.on_measured(distance);
     if (!order.send_out) continue;
     intervals.push_back(batch - std::exchange(sent_at, batch));
@@ -239,14 +239,14 @@ std::vector<int> intervals_of(Gossip& gossip, Duration partner_after, double dis
 }  // namespace
 
 TEST_CASE("mixings are so many own steps apart, and come later only where one takes longer than that") {
-  Gossip seldom = gossip_of(with("random", 5), 0, 2);
+  BucketGossip seldom = gossip_of(with("random", 5), 0, 2);
   CHECK(intervals_of(seldom, 100ms, 0, 21) == std::vector<int>{5, 5, 5, 5});
-  Gossip slow = gossip_of(with("random", 5), 0, 2);
+  BucketGossip slow = gossip_of(with("random", 5), 0, 2);
   CHECK(intervals_of(slow, 6500ms, 0, 20) == std::vector<int>{5, 7, 7});
 }
 
 TEST_CASE("where many steps lie between mixings a partner is waited for as long as about so many take") {
-  Gossip gossip = gossip_of(with("random", 20), 0, 2);
+  BucketGossip gossip = gossip_of(with("random", 20), 0, 2);
   for (int batch = 1; batch < 20; ++batch) CHECK(!gossip.on_stepped(kStart + batch * 1s).send_out);
   REQUIRE(gossip.on_stepped(kStart + 20s).send_out);
   const auto meeting = gossip.on_sent_out(kStart + 20s);
@@ -260,15 +260,15 @@ TEST_CASE("where many steps lie between mixings a partner is waited for as long 
 }
 
 TEST_CASE("mixings that find replicas near to each other become rarer, and those that find them apart more frequent") {
-  Gossip near = gossip_of(with("random", 1, 0.04), 0, 2);
+  BucketGossip near = gossip_of(with("random", 1, 0.04), 0, 2);
   // Half of the bound: each of two is sqrt(1 / 2) of the consensus distance away from their mean.
   CHECK(intervals_of(near, 100ms, 0.02 / std::sqrt(2.0), 17) == std::vector<int>{1, 1, 2, 4, 8});
-  Gossip apart = gossip_of(with("random", 4, 0.04), 0, 2);
+  BucketGossip apart = gossip_of(with("random", 4, 0.04), 0, 2);
   CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // never below the least
 }
 
 TEST_CASE("where no mixing fits into a round any more, the round itself tells when there have to be some again") {
-  Gossip gossip = gossip_of(with("random", 1, 0.04), 0, 2);
+  BucketGossip gossip = gossip_of(with("random", 1, 0.04), 0, 2);
   CHECK(intervals_of(gossip, 100ms, 0.001, 12) ==
         std::vector<int>{1, 1, 2, 4});  // the next one after 8, not in this round
   gossip.on_averaged(0.001, 2);

@@ -4,30 +4,27 @@
 // those samples count, and each counts once. Pure.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "shared/base/ids.h"
+#include "client/rounds/gradient_sums.h"
 #include "shared/run/run_manifest.h"
 
-namespace starling::session {
+namespace starling::rounds {
 
-class FragmentSums {
+class FragmentSums final : public GradientSums {
  public:
   // Takes memory for the parameters, and a fragment.
   explicit FragmentSums(const wire::RunManifest& manifest);
 
-  // Returns parameter_count floats, into which a batch may add.
-  [[nodiscard]] std::span<float> growing() { return sums_; }
-  // Notes that a batch has added the sum of this number of samples.
-  void on_batch(SampleCount samples);
-  // Returns the contribution of the fragment of `round`, as the sum of `samples` (above 0, with a batch since the round
-  // before): wire::fragment_floats, valid until the next cut. The fragment's sum starts from zero again.
-  std::span<const float> cut(RoundIndex round, SampleCount samples);
-  [[nodiscard]] std::span<const float> last_cut() const { return cut_; }
-  // Adds the last cut back to its fragment's sum, because it did not count.
-  void put_back();
-  void clear();
+  std::span<float> into(bool) override { return sums_; }
+  [[nodiscard]] bool begins_each_round() const override { return false; }
+  void on_batch(SampleCount samples) override;
+  // The fragment's sum starts from zero again.
+  std::span<const float> cut(RoundIndex round, SampleCount samples) override;
+  [[nodiscard]] std::span<const float> last_cut() const override { return cut_; }
+  void put_back() override;
+  void finish_round() override { cut_weight_ = 0; }
+  void clear() override;
 
  private:
   wire::RunManifest manifest_;
@@ -39,4 +36,4 @@ class FragmentSums {
   SampleCount cut_samples_ = 0;  // samples that were in the cut's sum
 };
 
-}  // namespace starling::session
+}  // namespace starling::rounds

@@ -13,7 +13,7 @@
 
 #include "client/optim/fragment_step.h"
 #include "client/optim/local_steps.h"
-#include "client/session/fragment_sums.h"
+#include "client/rounds/fragment_sums.h"
 #include "shared/base/permutation.h"
 #include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
@@ -74,7 +74,7 @@ struct Volunteer {
     std::vector<float> gradient(agreed.size());
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = kSamples * gradient_at(i, batch);
     REQUIRE(local->step(0, kSamples, gradient).ok());
-    for (std::size_t i = 0; i < gradient.size(); ++i) sums.growing()[i] += gradient[i];
+    for (std::size_t i = 0; i < gradient.size(); ++i) sums.into(false)[i] += gradient[i];
     sums.on_batch(kSamples);
     samples += kSamples;
   }
@@ -89,7 +89,7 @@ struct Volunteer {
   wire::RunManifest manifest;
   std::span<const float> agreed;
   std::vector<float> state;
-  session::FragmentSums sums;
+  rounds::FragmentSums sums;
   SampleCount samples = 0;  // samples since a round was cut
   std::optional<LocalSteps> local;
 };
@@ -212,7 +212,7 @@ struct Swarm {
         Volunteer& volunteer = *volunteers[who];
         const Reference& reference = references[shown][who];
         CHECK(std::abs(volunteer.local->parameters()[kShown[shown]] - reference.own) < kTolerance);
-        CHECK(std::abs(volunteer.sums.growing()[kShown[shown]] - reference.sum()) < 10 * kTolerance);
+        CHECK(std::abs(volunteer.sums.into(false)[kShown[shown]] - reference.sum()) < 10 * kTolerance);
       }
     }
   }
@@ -317,6 +317,6 @@ TEST_CASE("an eager volunteer steps on from where its own part leads, and hears 
   for (const std::size_t i : kShown) {
     const double way = kInnerRate * (static_cast<double>(gradient_at(i, 2)) + gradient_at(i, 3));
     CHECK(std::abs(volunteer.local->parameters()[i] - (0.75 - way)) < kTolerance);
-    CHECK(std::abs(volunteer.sums.growing()[i] - 2 * kSamples * way) < 10 * kTolerance);
+    CHECK(std::abs(volunteer.sums.into(false)[i] - 2 * kSamples * way) < 10 * kTolerance);
   }
 }

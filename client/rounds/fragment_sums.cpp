@@ -1,4 +1,4 @@
-#include "client/session/fragment_sums.h"
+#include "client/rounds/fragment_sums.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
 
-namespace starling::session {
+namespace starling::rounds {
 
 FragmentSums::FragmentSums(const wire::RunManifest& manifest)
     : manifest_(manifest),
@@ -45,4 +45,4 @@ void FragmentSums::clear() {
   cut_weight_ = 0;
 }
 
-}  // namespace starling::session
+}  // namespace starling::rounds

@@ -1,4 +1,4 @@
-#include "client/session/fragment_sums.h"
+#include "client/rounds/fragment_sums.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "shared/run/model_layout.h"
 
 using namespace starling;
-using session::FragmentSums;
+using rounds::FragmentSums;
 
 namespace {
 
@@ -24,7 +24,7 @@ wire::RunManifest manifest_of_three() {
 
 // A batch that brings `value` for every sample and coordinate.
 void add(FragmentSums& sums, SampleCount samples, float value) {
-  for (float& each : sums.growing()) each += static_cast<float>(samples) * value;
+  for (float& each : sums.into(false)) each += static_cast<float>(samples) * value;
   sums.on_batch(samples);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a fragment brings its mean displacement since its last round, with th
     CHECK(cut[fragment.count - 1] == 32 * 1.75F);
     CHECK(std::all_of(cut.begin() + static_cast<std::ptrdiff_t>(fragment.count), cut.end(),
                       [](float value) { return value == 0; }));
-    CHECK(sums.growing()[fragment.begin] == 0);
+    CHECK(sums.into(false)[fragment.begin] == 0);
   }
 }
 
@@ -82,5 +82,5 @@ TEST_CASE("rounds without samples of one's own take nothing, and what did not co
   CHECK(sums.cut(4, 8).front() == doctest::Approx(8 * (16 * 1.0 + 16 * 3.0 + 8 * 5.0) / 40));
   sums.clear();
   sums.put_back();
-  CHECK(std::all_of(sums.growing().begin(), sums.growing().end(), [](float value) { return value == 0; }));
+  CHECK(std::all_of(sums.into(false).begin(), sums.into(false).end(), [](float value) { return value == 0; }));
 }

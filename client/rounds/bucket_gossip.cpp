@@ -1,11 +1,11 @@
-#include "client/session/gossip.h"
+#include "client/rounds/bucket_gossip.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "shared/base/verify.h"
 
-namespace starling::session {
+namespace starling::rounds {
 namespace {
 
 // A partner may be in the middle of a batch, or of a meeting with another one that waits in its turn.
@@ -31,13 +31,13 @@ bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empt
 
 }  // namespace
 
-Gossip::Gossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
+BucketGossip::BucketGossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
     : partners_(options.partners), self_(self), bucket_(bucket), interval_(options.mix_every, options.consensus_bound) {
   VERIFY(!partners_.empty());
 }
 
-void Gossip::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
-                         const Digest& state) {
+void BucketGossip::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members,
+                               RoundIndex round, const Digest& state) {
   end_round();
   absent_.clear();
   last_step_ = now;
@@ -47,13 +47,13 @@ void Gossip::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<c
   groups_.emplace(partners_, last, members, swarm::AgreedBucket{bucket_, round, state});
 }
 
-void Gossip::on_averaged(double distance, int members) {
+void BucketGossip::on_averaged(double distance, int members) {
   if (members > 1 && none_taken_) interval_.on_mixed(distance, members, since_taken_);
 }
 
-void Gossip::forget() { stage_ = Stage::nothing; }
+void BucketGossip::forget() { stage_ = Stage::nothing; }
 
-Gossip::Order Gossip::on_stepped(TimePoint now) {
+BucketGossip::Order BucketGossip::on_stepped(TimePoint now) {
   if (!groups_) return {};
   batch_ = now - last_step_;
   last_step_ = now;
@@ -76,13 +76,13 @@ Gossip::Order Gossip::on_stepped(TimePoint now) {
   return order;
 }
 
-std::optional<swarm::GossipGroup> Gossip::on_sent_out(TimePoint now) {
+std::optional<swarm::GossipGroup> BucketGossip::on_sent_out(TimePoint now) {
   if (stage_ != Stage::sending) return std::nullopt;
   tries_ = 0;
   return next(now);
 }
 
-std::optional<swarm::GossipGroup> Gossip::next(TimePoint now) {
+std::optional<swarm::GossipGroup> BucketGossip::next(TimePoint now) {
   stage_ = Stage::nothing;
   // all keep to about the same number: without a partner, a meeting takes as long as with one
   not_before_ = now + meeting_time_;
@@ -96,7 +96,7 @@ std::optional<swarm::GossipGroup> Gossip::next(TimePoint now) {
   return gossip;
 }
 
-Duration Gossip::patience() const {
+Duration BucketGossip::patience() const {
   const auto is_awaited = [this](const wire::GroupMember& member) {
     return member.endpoint.peer != self_ && !absent_.contains(member.endpoint.peer);
   };
@@ -106,7 +106,8 @@ Duration Gossip::patience() const {
                     kPatienceMost);
 }
 
-std::optional<swarm::GossipGroup> Gossip::on_mixed(TimePoint now, const GroupId& id, const AveragingOutcome& outcome) {
+std::optional<swarm::GossipGroup> BucketGossip::on_mixed(TimePoint now, const GroupId& id,
+                                                         const AveragingOutcome& outcome) {
   if (stage_ != Stage::meeting || id != meeting_.id) return std::nullopt;
   for (const wire::GroupMember& member : meeting_.members) absent_.erase(member.endpoint.peer);
   if (others_are_in(outcome)) {
@@ -125,4 +126,4 @@ std::optional<swarm::GossipGroup> Gossip::on_mixed(TimePoint now, const GroupId&
   return std::nullopt;
 }
 
-}  // namespace starling::session
+}  // namespace starling::rounds

@@ -32,12 +32,12 @@
 #include "shared/swarm/gossip_groups.h"
 #include "shared/swarm/gossip_interval.h"
 
-namespace starling::session {
+namespace starling::rounds {
 
-class Gossip {
+class BucketGossip {
  public:
   // options.partners is not empty.
-  Gossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket);
+  BucketGossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket);
 
   // These members of the plan have averaged together: the next round's gossip begins.
   void begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members, RoundIndex round,
@@ -98,4 +98,4 @@ class Gossip {
   std::int64_t missed_ = 0;
 };
 
-}  // namespace starling::session
+}  // namespace starling::rounds

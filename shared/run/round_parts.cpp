@@ -1,0 +1,210 @@
+#include "shared/run/round_parts.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "shared/run/fragments.h"
+#include "shared/run/low_rank.h"
+#include "shared/run/model_layout.h"
+#include "shared/run/moments.h"
+#include "shared/wire/codec.h"
+
+namespace starling::wire {
+namespace {
+
+constexpr int kMixEveryMax = 100'000;
+// above this, averages lead past their partners' mean by more than the whole distance
+constexpr double kGossipGainMax = 2;
+
+bool gossips(const RunManifest& manifest) { return manifest.local && !manifest.local->partners.empty(); }
+
+// True if results leave values out: those of the codec that may.
+bool has_sparse_results(const RunManifest& manifest) {
+  const Result<Codec> results = codec_from_name(manifest.codec);
+  return results.ok() && !carries_results(*results);
+}
+
+// Sums: the vector that the trainer shares with the daemon and the one that grows; and the one before, which is
+// averaged or still asked for, and the average: these two are of a fragment, if rounds average fragments.
+PartVectors vectors_of_sums(const RunManifest& manifest) { return {0, 2 + 2.0 / fragments(manifest)}; }
+
+// Local steps have parameters of their own, those of the beginning, and moments.
+PartVectors vectors_of_local_steps(const RunManifest& manifest) {
+  if (!manifest.local) return {};
+  return {2.0 + moment_vectors(manifest.local->optimizer), 0};
+}
+
+void check_delayed_updates(Checker& check, const RunManifest& manifest) {
+  if (!manifest.local) return;
+  const LocalOptions& local = *manifest.local;
+  const bool delays = manifest.delay_parameter_updates;
+  check.that(local.merge_alpha >= 0 && local.merge_alpha < 1, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
+             "0 or more, and below 1");
+  check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
+             "0 unless delay_parameter_updates is true");
+  check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
+}
+
+// Batches are computed at parameters that steps do not touch meanwhile; local steps are counted from some. The
+// parameters that one's own sum leads to are written there or, with eager local steps, kept beside.
+PartVectors vectors_of_delayed_updates(const RunManifest& manifest) {
+  if (!manifest.delay_parameter_updates) return {};
+  return {manifest.local && manifest.local->eager ? 2.0 : 1.0, 0};
+}
+
+void check_fragments(Checker& check, const RunManifest& manifest) {
+  if (!manifest.local) return;
+  const int fragments = manifest.local->fragments;
+  const std::string found = fmt::format("{}", fragments);
+  check.within("local.fragments", fragments, 1, kFragmentsMax);
+  if (!check.status().ok() || fragments == 1) return;
+  check.that(manifest.delay_parameter_updates, "local.fragments", found,
+             "1 unless delay_parameter_updates is true: the others go on while one is averaged");
+  check.that(!manifest.local->eager, "local.eager", "true",
+             "false where local.fragments is above 1: a fragment's displacement tells nothing of the others");
+  const std::string& kind = manifest.optimizer.kind;
+  check.word("optimizer.kind", kind, kind == "sgd" || kind == "adamw",
+             "'sgd' or 'adamw' where local.fragments is above 1: parameters step one by one");
+  check.that(moment_form(manifest.moments) == MomentForm::fp32, "moments", fmt::format("'{}'", manifest.moments),
+             "'fp32' where local.fragments is above 1: moments are rounded in blocks, and fragments begin within them");
+  const auto parameters = check.status().ok() ? parameter_count(manifest.model) : 0;
+  check.that(parameters == 0 || parameters >= static_cast<std::size_t>(fragments) * static_cast<std::size_t>(fragments),
+             "local.fragments", found, "less for so small a model");
+}
+
+void check_codecs(Checker& check, const RunManifest& manifest) {
+  const Result<Codec> results = codec_from_name(manifest.codec);
+  check.that(results.ok(), "codec", fmt::format("'{}'", manifest.codec), fmt::format("one of {}", codec_names()));
+  check.within("error_feedback", manifest.error_feedback, 0, 1);
+  const bool separate = !manifest.contribution_codec.empty();
+  const Result<Codec> contributions = separate ? codec_from_name(manifest.contribution_codec) : results;
+  check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
+             fmt::format("one of {}", codec_names()));
+  if (!results.ok() || !contributions.ok()) return;
+  const bool sparse_results = has_sparse_results(manifest);
+  check.that((!sparse_results && carries_results(*contributions)) || manifest.error_feedback > 0, "error_feedback", "0",
+             "above 0 (0.95, say) where anything travels as sparse");
+  check.that(
+      !sparse_results || manifest.optimizer.kind == "sgd", "codec", "'sparse'",
+      "another one where optimizer.kind is not 'sgd': what is said in a later round, but all at once, has to count "
+      "as much as if it had been said in time");
+  check.that(
+      !sparse_results || manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
+      "'auto' or 'one-group' where codec is 'sparse': what columns and their heads average again has to be whole");
+}
+
+// The contribution's error, and the result's.
+PartVectors vectors_of_codecs(const RunManifest& manifest) { return {0, manifest.error_feedback > 0 ? 2.0 : 0.0}; }
+
+void check_low_rank(Checker& check, const RunManifest& manifest) {
+  check.within("low_rank", manifest.low_rank, 0, kLowRankMax);
+  if (manifest.low_rank == 0) return;
+  check.that(manifest.contribution_codec.empty(), "contribution_codec",
+             fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
+  const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
+  if (!layout.empty()) {  // nothing is known of a script's file before it was looked at
+    check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
+               fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
+  }
+  check.that(!has_sparse_results(manifest), "codec", "'sparse'",
+             "another one where low_rank is not 0: factors make up for matrices, not for what a codec leaves out");
+  check.that(manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
+             "'auto' or 'one-group' where low_rank is not 0: columns and their heads average vectors only once");
+  check.that(!manifest.delay_parameter_updates, "delay_parameter_updates", "true",
+             "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
+}
+
+void check_gossip_settings(Checker& check, const LocalOptions& local) {
+  const auto at_rest = [&](const char* field, auto found, auto without) {
+    check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
+               fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
+  };
+  const LocalOptions none;
+  at_rest("local.mix_every", local.mix_every, none.mix_every);
+  at_rest("local.consensus_bound", local.consensus_bound, none.consensus_bound);
+  at_rest("local.mixing_rate", local.mixing_rate, none.mixing_rate);
+  at_rest("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
+  at_rest("local.mixing_pull", local.mixing_pull, none.mixing_pull);
+  check.within("local.mix_every", local.mix_every, 1, kMixEveryMax);
+  check.within("local.consensus_bound", local.consensus_bound, 0, 1);
+  const auto above_0 = [&](const char* field, double found) {
+    check.that(found > 0 && found <= kGossipGainMax, field, fmt::format("{}", found),
+               fmt::format("above 0, and at most {}", kGossipGainMax));
+  };
+  above_0("local.mixing_rate", local.mixing_rate);
+  above_0("local.mixing_pull", local.mixing_pull);
+  check.that(local.mixing_momentum >= 0 && local.mixing_momentum < 1, "local.mixing_momentum",
+             fmt::format("{}", local.mixing_momentum), "0 or more, and below 1");
+  check.that(local.consensus_bound == 0 || local.mixing_pull == local.mixing_rate, "local.consensus_bound",
+             fmt::format("{}", local.consensus_bound),
+             "0 where local.mixing_pull is not local.mixing_rate: how far what partners send is apart tells nothing of "
+             "how far their parameters are, then");
+}
+
+void check_gossip(Checker& check, const RunManifest& manifest) {
+  if (!manifest.local) return;
+  const std::string& partners = manifest.local->partners;
+  const bool known = partners == "complete" || partners == "ring" || partners == "exponential" ||
+                     partners == "alternating-exponential-ring" || partners == "random" || partners == "grid";
+  check.word("local.partners", partners, partners.empty() || known,
+             "'complete', 'ring', 'exponential', 'alternating-exponential-ring', 'random' or 'grid', or empty: nobody "
+             "mixes between rounds");
+  check.that(
+      !manifest.delay_parameter_updates || partners.empty(), "local.partners", fmt::format("'{}'", partners),
+      "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
+  check_gossip_settings(check, *manifest.local);
+  check.that(!gossips(manifest) || !has_sparse_results(manifest), "codec", "'sparse'",
+             "another one where local.partners is not empty: mixings have no error feedback");
+}
+
+// The vector that is sent and the average that comes back; other than plain means need also the place and the speed
+// that earlier averages have led to.
+PartVectors vectors_of_gossip(const RunManifest& manifest) {
+  if (!gossips(manifest)) return {};
+  return {0, mixes_plainly(*manifest.local) ? 2.0 : 4.0};
+}
+
+PartVectors no_vectors(const RunManifest&) { return {}; }
+
+constexpr std::array kParts{
+    RoundPart{"sums", nullptr, vectors_of_sums},
+    RoundPart{"local steps", nullptr, vectors_of_local_steps},
+    RoundPart{"delayed updates", check_delayed_updates, vectors_of_delayed_updates},
+    RoundPart{"gossip", check_gossip, vectors_of_gossip},
+    RoundPart{"fragments", check_fragments, no_vectors},
+    RoundPart{"codecs", check_codecs, vectors_of_codecs},
+    RoundPart{"low-rank products", check_low_rank, no_vectors},  // short vectors do not count
+};
+
+}  // namespace
+
+std::span<const RoundPart> round_parts() { return kParts; }
+
+void check_round_parts(Checker& check, const RunManifest& manifest) {
+  for (const RoundPart& part : round_parts()) {
+    if (part.check != nullptr) part.check(check, manifest);
+  }
+}
+
+RoundTraffic round_traffic(const RunManifest& manifest) {
+  RoundTraffic traffic;
+  traffic.floats = averaged_floats(manifest);
+  traffic.legs = manifest.low_rank > 0 ? 2 : 1;
+  traffic.codec = manifest.codec;
+  traffic.contribution_codec = manifest.contribution_codec.empty() ? manifest.codec : manifest.contribution_codec;
+  traffic.narrows_contributions = manifest.error_feedback > 0 && manifest.low_rank == 0;
+  return traffic;
+}
+
+std::int64_t RoundTraffic::contribution_bytes() const {
+  return static_cast<std::int64_t>(
+      encoded_bytes(codec_from_name(contribution_codec).value(), static_cast<std::size_t>(floats)));
+}
+
+std::int64_t RoundTraffic::result_bytes() const {
+  return static_cast<std::int64_t>(encoded_bytes(codec_from_name(codec).value(), static_cast<std::size_t>(floats)));
+}
+
+}  // namespace starling::wire

@@ -1,0 +1,97 @@
+#include "shared/run/round_parts.h"
+
+#include <doctest/doctest.h>
+
+#include "shared/run/model_layout.h"
+
+using namespace starling;
+using namespace starling::wire;
+
+namespace {
+
+RunManifest small_manifest() {
+  RunManifest manifest;
+  manifest.model = {.layers = 1, .width = 64, .heads = 2, .context = 8};
+  return manifest;
+}
+
+std::int64_t parameters_of(const RunManifest& manifest) {
+  return static_cast<std::int64_t>(parameter_count(manifest.model));
+}
+
+std::string refused(const RunManifest& manifest) {
+  Checker check;
+  check_round_parts(check, manifest);
+  return check.status().ok() ? "" : check.status().error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a round moves a contribution and a result of every parameter, each in its codec") {
+  RunManifest manifest = small_manifest();
+  CHECK(round_traffic(manifest).contribution_bytes() == 4 * parameters_of(manifest));
+  CHECK(round_traffic(manifest).result_bytes() == 4 * parameters_of(manifest));
+  CHECK(!round_traffic(manifest).narrows_contributions);
+  manifest.codec = "fp16";
+  manifest.contribution_codec = "int8";
+  manifest.error_feedback = 1;
+  const RoundTraffic narrow = round_traffic(manifest);
+  CHECK(narrow.result_bytes() < 3 * parameters_of(manifest));
+  CHECK(narrow.contribution_bytes() < narrow.result_bytes());
+  CHECK(narrow.narrows_contributions);
+  CHECK(narrow.legs == 1);
+}
+
+TEST_CASE("a round of a fragment moves its share, and one of factors moves them, in two legs") {
+  RunManifest manifest = small_manifest();
+  manifest.delay_parameter_updates = true;
+  manifest.local.emplace().fragments = 4;
+  CHECK(round_traffic(manifest).floats == (parameters_of(manifest) + 3) / 4);
+  manifest = small_manifest();
+  manifest.low_rank = 2;
+  manifest.error_feedback = 1;
+  const RoundTraffic factors = round_traffic(manifest);
+  CHECK(factors.legs == 2);
+  CHECK(factors.floats < parameters_of(manifest) / 2);
+  CHECK(!factors.narrows_contributions);  // they make up for what is left out by themselves
+}
+
+TEST_CASE("a part says what it cannot be combined with, and why") {
+  RunManifest manifest = small_manifest();
+  CHECK(refused(manifest).empty());
+  manifest.low_rank = 2;
+  CHECK(refused(manifest).empty());
+  manifest.delay_parameter_updates = true;
+  CHECK(refused(manifest).find("factors are computed between averagings") != std::string::npos);
+  manifest = small_manifest();
+  manifest.local.emplace().partners = "ring";
+  CHECK(refused(manifest).empty());
+  manifest.delay_parameter_updates = true;
+  CHECK(refused(manifest).find("have not heard of the last round") != std::string::npos);
+  manifest.local->partners.clear();
+  manifest.local->fragments = 2;
+  CHECK(refused(manifest).empty());
+  manifest.local->eager = true;
+  CHECK(refused(manifest).find("tells nothing of the others") != std::string::npos);
+}
+
+TEST_CASE("each part's memory is counted for a manifest that has it, and for no other") {
+  const auto vectors_of = [](const RunManifest& manifest) {
+    double all = 0;
+    for (const RoundPart& part : round_parts()) {
+      const PartVectors vectors = part.vectors(manifest);
+      all += vectors.state + vectors.gradients;
+    }
+    return all;
+  };
+  RunManifest manifest = small_manifest();
+  CHECK(vectors_of(manifest) == 4);
+  manifest.error_feedback = 1;
+  CHECK(vectors_of(manifest) == 6);
+  manifest.delay_parameter_updates = true;
+  CHECK(vectors_of(manifest) == 7);
+  manifest = small_manifest();
+  manifest.local.emplace(LocalOptions{default_optimizer("adamw"), {}}).partners = "ring";
+  CHECK(vectors_of(manifest) ==
+        4 + 4 + 2);  // own parameters, where steps began, two moments; what gossip sends and gets
+}
