@@ -48,7 +48,7 @@ Duration welcome_time(const Rhythm& rhythm, int welcomes, Duration download, con
 // (EvaluationTurn).
 Duration usual_welcome(const Rhythm& rhythm, const CoordinatorOptions& options);
 
-// Bounds the interval so that all members together stay within heartbeats_per_s_max.
+// Bounds the interval so that all members together stay within heartbeats.per_s_max.
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);
 
 // Returns how long after the first report of a round the others have to contradict it.
