@@ -54,7 +54,8 @@ void JoinGrace::on_planned(TimePoint now, const RunStatus& run, MemberTable& mem
   const auto earned_in = [&](Duration spent) { return from_seconds(to_seconds(spent) / options.join_grace.share); };
   for (auto& [peer, member] : members.all()) {
     const Duration held = of(member, run);
-    if (held == Duration{}) continue;
+    // The plan does not wait for a member that missed its call: the round was not held open for it.
+    if (held == Duration{} || missed_its_call(member, now)) continue;
     // No slow member, or one that never gets ready, holds up the swarm for long; and no member is given up.
     if (++member.grace.rounds_held >= options.join_grace.rounds_in_a_row) member.grace.again = now + earned_in(held);
   }

@@ -27,8 +27,8 @@ class JoinGrace {
   // nothing, again and again. A member that no round waits for may try all the same: its line may be faster than it has
   // shown.
   [[nodiscard]] bool loads_in_vain(const Member& member, const RunStatus& run) const;
-  // The round in work is planned, after it was held open for all that of() named. `waited`: it could have been planned
-  // sooner.
+  // The round in work is planned. It was held open for all members that of() names and that call in time; `waited`: it
+  // could have been planned sooner.
   void on_planned(TimePoint now, const RunStatus& run, MemberTable& members, bool waited);
 
  private:

@@ -24,6 +24,7 @@ struct Newcomers : RunParts {
     Duration longest{};
     for (const auto& [peer, member] : members.all()) longest = std::max(longest, grace.of(member, run));
     now = run.round_began + std::max<Duration>(longest, milliseconds(400));
+    for (auto& [peer, member] : members.all()) member.seen = now;  // all call while they wait
     grace.on_planned(now, run, members, longest > Duration{});
     begin_round(state_after(run.canonical, group_id(1)));
   }
@@ -58,6 +59,22 @@ TEST_CASE("rounds are held longer from try to try, then it is others' turn for a
   CHECK(swarm.grace.of(swarm.call(1, swarm.loading()), swarm.run) == Duration{});  // not in the middle of a round
   swarm.begin_round(first_state());
   CHECK(swarm.grace.of(swarm.call(1, swarm.loading()), swarm.run) > last);
+}
+
+TEST_CASE("rounds that go on without a member that missed its call are no tries of its") {
+  Newcomers swarm;
+  (void)swarm.call(1, swarm.loading(), milliseconds(500));
+  swarm.hold_round();
+  CHECK(swarm.member(1).grace.rounds_held == 1);
+  // Its calls are lost for some seconds, right after a restart, and the others' rounds are short.
+  for (int i = 0; i < 2 * swarm.settings.options.join_grace.rounds_in_a_row; ++i) {
+    swarm.now = swarm.run.round_began + seconds(2);
+    swarm.grace.on_planned(swarm.now, swarm.run, swarm.members, false);
+    swarm.begin_round(state_after(swarm.run.canonical, group_id(1)));
+  }
+  CHECK(swarm.member(1).grace.rounds_held == 1);
+  CHECK(swarm.grace.of(swarm.call(1, swarm.loading()), swarm.run) == seconds(1));
+  CHECK_FALSE(swarm.grace.loads_in_vain(swarm.member(1), swarm.run));
 }
 
 TEST_CASE("a member that has the state starts from the beginning when it loses it, and tells how long it took") {
