@@ -1,38 +1,56 @@
 # Functions for the kinds of target in this tree. A folder is a static library; a test folder is a doctest program.
 
-# starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …])
+include(cmake/precompiled.cmake)
+include(cmake/unity.cmake)
+
+# starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [PRECOMPILED set])
 # NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
+# PRECOMPILED is the set of precompiled headers that it is compiled with: standard, torch, qt, qt_core, or none.
 function(starling_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(starling_${name} STATIC ${arg_SOURCES})
   add_library(starling::${name} ALIAS starling_${name})
   target_include_directories(starling_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(starling_${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} starling_warnings)
+  starling_precompiled(starling_${name} ${arg_PRECOMPILED})
+  starling_unity_groups(starling_${name})
 endfunction()
 
-# Like starling_library, for folders whose headers have Qt's signals.
+# Like starling_library, for folders whose headers have Qt's signals. PRECOMPILED must be said: qt, or qt_core without Qt6::Widgets.
 function(starling_gui_library name)
   starling_library(${name} ${ARGN})
   set_target_properties(starling_${name} PROPERTIES AUTOMOC ON)
   target_compile_definitions(starling_${name} PUBLIC QT_NO_CAST_TO_ASCII QT_NO_CAST_FROM_ASCII)
 endfunction()
 
-# starling_program(NAME SOURCES … [DEPS …]): an executable in build/<preset>/bin.
+# starling_program(NAME SOURCES … [DEPS …] [PRECOMPILED set]): an executable in build/<preset>/bin.
 function(starling_program name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} starling_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  starling_precompiled(${name} ${arg_PRECOMPILED})
 endfunction()
 
-# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds]): one doctest program, run by ctest.
+# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set] [OPTIMISED]): one doctest program, run by
+# ctest. Its own files are optimised less than what they test, because compiling them takes longer than running them;
+# OPTIMISED is for those that compute a lot themselves. 77 is its exit
+# status when it could not run some of its tests here (tests/support/skip.h).
 function(starling_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "TIMEOUT;PRECOMPILED" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} starling::tests_support starling_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+  if(NOT arg_OPTIMISED AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  endif()
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED test)
+  endif()
+  starling_precompiled(${name} ${arg_PRECOMPILED})
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
@@ -40,5 +58,5 @@ function(starling_test name)
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5") # instrumented code is this much slower
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
 endfunction()

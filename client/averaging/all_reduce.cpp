@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "client/averaging/all_reduce_impl.h"
+#include "client/averaging/contributors.h"
 #include "shared/swarm/plan.h"
 
 namespace starling::averaging {
-namespace {
-
-// floor(weight x part / whole) without overflow: part <= whole <= 2^32, weight <= 2^40.
-SampleCount share_of(SampleCount weight, std::int64_t part, std::int64_t whole) {
-  return weight / whole * part + weight % whole * part / whole;
-}
-
-}  // namespace
 
 AllReduce::AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options)
     : impl_(std::make_unique<Impl>(std::move(group), self, vectors, options)) {}
@@ -39,41 +32,31 @@ std::span<const std::uint8_t> AllReduce::note(Rank rank) const { return impl_->n
 AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vectors, const AllReduceOptions& options)
     : group_(std::move(group)),
       self_(self),
-      own_{vectors.weight, vectors.draw},
-      codec_(codec_from_name(group_.codec).value()),
-      vectors_(vectors),
       options_(options),
       plan_digest_(swarm::plan_digest(group_)),
-      set_bytes_((group_.members.size() + 7) / 8),
       table_(group_),
-      roster_(group_, self, own_),
+      values_(group_, table_, vectors),
+      roster_(group_, self, {vectors.weight, vectors.draw}),
       sums_(table_, self, vectors),
       recovery_(table_, roster_),
       outbox_(table_, roster_, vectors.weight > 0),
-      watch_(options, group_.members.size()),
-      peers_(group_.members.size()),
-      encoded_(table_.size()) {
+      progress_(table_, roster_, recovery_),
+      losses_(roster_),
+      patience_(options, roster_, progress_),
+      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}),
+      notes_(group_.members.size()) {
   VERIFY(self < group_.members.size());
-  for (Rank rank = 0; rank < roster_.size(); ++rank)
-    contribution_codecs_.push_back(wire::contribution_codec(group_, rank));
-  VERIFY(own_.weight >= 0 && own_.weight <= wire::kWeightMax);
-  VERIFY(std::ssize(vectors.input) == group_.vector_floats || own_.weight == 0);
-  VERIFY(std::ssize(vectors.output) == group_.vector_floats);
-  VERIFY(vectors.rest.empty() || std::ssize(vectors.rest) == group_.vector_floats);
 }
 
 void AllReduce::Impl::start(TimePoint now) {
-  VERIFY(!started_);
-  started_ = true;
+  VERIFY(!started_at_);
   started_at_ = now;
-  begin_deadline_ = now + from_ms(group_.begin_within_ms);
-  next_tick_ = now;
-  watch_.start(now);
+  patience_.start(now, from_ms(group_.begin_within_ms));
   const SegmentIndex own = table_.first(self_);
   const SegmentIndex own_end = table_.first(self_ + 1);
-  for (SegmentIndex segment = own; own_.weight > 0 && segment < own_end; ++segment) {
-    if (summable(input_of(segment))) continue;
-    lost_.push_back({self_, "its own values are not finite, or too large to be added up"});
+  for (SegmentIndex segment = own; values_.vectors().weight > 0 && segment < own_end; ++segment) {
+    if (summable(values_.input_of(segment))) continue;
+    losses_.add({self_, "its own values are not finite, or too large to be added up"});
     return settle(now, Verdict::expelled);
   }
   outbox_.touch_all();
@@ -81,46 +64,21 @@ void AllReduce::Impl::start(TimePoint now) {
   check_settled(now);
 }
 
-std::span<float> AllReduce::Impl::output_of(SegmentIndex segment) const {
-  return vectors_.output.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
-}
-
-std::span<const float> AllReduce::Impl::input_of(SegmentIndex segment) const {
-  return vectors_.input.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
-}
-
-Hash128 AllReduce::Impl::values_digest(SegmentIndex segment) const {
-  const std::span<const float> values = output_of(segment);
-  return hash128({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
-}
-
-void AllReduce::Impl::stop_awaiting(Rank rank) {
-  if (!peers_[rank].awaited) return;
-  peers_[rank].awaited = false;
-  --awaited_;
-  sums_.stop_awaiting(rank);
-}
-
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
   if (!roster_.lose(casualty.rank)) return false;
-  stop_awaiting(casualty.rank);
-  lost_.push_back(casualty);
+  sums_.stop_awaiting(casualty.rank);
+  losses_.add(casualty);
   return true;
-}
-
-void AllReduce::Impl::witness(Rank rank, wire::Fault fault) {
-  if (roster_.late(rank) && !roster_.begun(rank)) return;  // nobody promised that this member would come
-  if (!roster_.lost(rank) && !peers_[rank].fault) peers_[rank].fault = fault;
 }
 
 void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualties) {
   bool grew = false;
   for (const LostMember& casualty : casualties) grew = mark_lost(casualty) || grew;
   if (!grew) return;
-  for (const LostMember& missing : late_and_missing())
+  for (const LostMember& missing : roster_.late_and_missing())
     mark_lost(missing);  // every survivor then has to say what it holds
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (peers_[rank].left) mark_lost({rank, "left when it was done, before others were"});
+    if (progress_.left(rank)) mark_lost({rank, "left when it was done, before others were"});
   }
   const bool reachable = roster_.dialable(self_) || roster_.hub() != self_;
   for (Rank rank = 0; !reachable && rank < roster_.size(); ++rank) {
@@ -128,58 +86,31 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   }
   sums_.drop_adopted();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (owes_nothing(rank)) watch_.on_awaited(now, rank);  // its inventory is awaited now
+    if (progress_.owes_nothing(rank)) patience_.watch().on_awaited(now, rank);  // its inventory is awaited now
   }
   recovery_.enter_view();
   outbox_.send_inventories();
-  watch_.on_view(now);
-  for (Peer& peer : peers_) peer.wants_open = 0;
+  patience_.watch().on_view(now);
+  progress_.forget_wants();
   close_complete(now);
   if (recovery_.complete()) recover(now);
   check_settled(now);
 }
 
 void AllReduce::Impl::close_complete(TimePoint now) {
-  if (late_ || roster_.unbegun() > 0) return;
+  if (late_.late() || roster_.unbegun() > 0) return;
   for (const SegmentIndex segment : sums_.open_segments()) {
-    if (!sums_.complete(segment, awaited_)) continue;
-    if (const std::vector<LostMember> missing = late_and_missing(); !missing.empty()) return lose(now, missing);
+    if (!sums_.complete(segment)) continue;
+    if (const std::vector<LostMember> missing = roster_.late_and_missing(); !missing.empty()) return lose(now, missing);
     close(segment);
   }
   check_settled(now);
 }
 
-// Late members that have not begun. Nobody waits for them once a sum could be closed or other members are lost.
-std::vector<LostMember> AllReduce::Impl::late_and_missing() const {
-  std::vector<LostMember> missing;
-  for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (roster_.late(rank) && roster_.live(rank) && !roster_.begun(rank)) missing.push_back({rank, "came too late"});
-  }
-  return missing;
-}
-
 void AllReduce::Impl::close(SegmentIndex segment) {
   const Payload contributors = sums_.finish(segment);
-  encode_result(segment, sums_.weight(segment));
-  hold(segment, contributors, values_digest(segment));
-  closed_.emplace_back(segment, table_.values_digest(segment));
+  hold(segment, contributors, values_.make_result(segment, sums_.weight(segment)));
   if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
-}
-
-void AllReduce::Impl::encode_result(SegmentIndex segment, SampleCount weight) {
-  const std::span<float> values = output_of(segment);
-  const bool wants_rest = !vectors_.rest.empty();
-  const std::span<float> rest =
-      wants_rest ? vectors_.rest.subspan(static_cast<std::size_t>(table_[segment].begin), values.size())
-                 : vectors_.rest;
-  if (wants_rest) std::copy(values.begin(), values.end(), rest.begin());
-  if (codec_ != Codec::fp32) {
-    // Every other member decodes the encoded result, so this member keeps the decoded values too.
-    const EncodedResults::Bytes encoded = encoded_.make_room(segment, encoded_bytes(codec_, values.size()));
-    encode(codec_, values, *encoded);
-    VERIFY(decode(codec_, *encoded, values).ok());
-  }
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = (rest[i] - values[i]) * static_cast<float>(weight);
 }
 
 void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors, const Hash128& digest) {
@@ -196,44 +127,31 @@ void AllReduce::Impl::send_to_lacking(std::size_t position) {
 }
 
 void AllReduce::Impl::recover(TimePoint now) {
+  const auto want = [this](Rank from, SegmentIndex segment) {
+    outbox_.want(from, segment);
+    progress_.on_want_sent(from);
+  };
   for (std::size_t i = 0; i < recovery_.mine().size(); ++i) {
     const SegmentIndex segment = recovery_.mine()[i];
     if (table_.held(segment)) {
       send_to_lacking(i);
     } else if (const Rank holder = recovery_.holder(i); holder != Recovery::kNobody) {
-      outbox_.want(holder, segment);
-      ++peers_[holder].wants_open;
+      want(holder, segment);
     } else {
       sums_.adopt(segment);
       for (Rank rank = 0; rank < roster_.size(); ++rank) {
-        if (!roster_.live(rank) || roster_.weight(rank) == 0) continue;
-        outbox_.want(rank, segment);
-        ++peers_[rank].wants_open;
+        if (roster_.live(rank) && roster_.weight(rank) > 0) want(rank, segment);
       }
     }
   }
   close_complete(now);
 }
 
-// The weights of all contributors are needed to say who gave how much. An unknown weight arrives with the member's
-// begin, or with the inventory of a survivor that knows it. A lost member whose begin no survivor has counts as
-// nothing, everywhere.
-bool AllReduce::Impl::contributors_known() const {
-  const bool all_told = !late_ && recovery_.complete();
-  for (const ContributorSet& set : table_.sets()) {
-    for (Rank rank = 0; rank < roster_.size(); ++rank) {
-      const bool known = roster_.weight_known(rank) || (roster_.lost(rank) && all_told);
-      if (set.members.test(rank) && !known) return false;
-    }
-  }
-  return true;
-}
-
 void AllReduce::Impl::check_settled(TimePoint now) {
-  if (outcome_ || late_ || !started_ || table_.missing() > 0) return;
-  if (!digest_) {
-    digest_ = table_.result_digest();
-    watch_.on_all_held(now);
+  if (outcome_ || late_.late() || !started_at_ || table_.missing() > 0) return;
+  if (!progress_.result()) {
+    progress_.set_result(table_.result_digest());
+    patience_.watch().on_all_held(now);
     for (Rank rank = 0; rank < roster_.size(); ++rank) {
       if (!outbox_.listens(rank)) outbox_.send_done(rank);  // for a listener the round is over only when it has settled
     }
@@ -241,16 +159,17 @@ void AllReduce::Impl::check_settled(TimePoint now) {
   std::vector<LostMember> different;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!roster_.live(rank)) continue;
-    if (!peers_[rank].done && roster_.waits_for_done_of(rank)) return;
-    if (peers_[rank].done && peers_[rank].done != digest_) different.push_back({rank, "holds different bits"});
+    const std::optional<Hash128>& done = progress_.done(rank);
+    if (!done && roster_.waits_for_done_of(rank)) return;
+    if (done && done != progress_.result()) different.push_back({rank, "holds different bits"});
   }
-  if (!contributors_known()) return;
+  if (!contributors_known(table_, roster_, recovery_.complete())) return;
   if (!different.empty()) {
     // Members with different bits are lost if the others are a clear majority. Otherwise nobody can say who is right.
     Votes alike = roster_.surviving_votes();
     for (const LostMember& odd : different) alike -= roster_.votes(odd.rank);
     if (!roster_.is_majority(alike)) return settle(now, Verdict::diverged);
-    for (const LostMember& odd : different) witness(odd.rank, wire::Fault::nonsense);
+    for (const LostMember& odd : different) losses_.saw(odd.rank, wire::Fault::nonsense);
     return lose(now, different);
   }
   const bool majority = roster_.is_majority(roster_.surviving_votes());
@@ -259,63 +178,113 @@ void AllReduce::Impl::check_settled(TimePoint now) {
 
 void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   if (outcome_) return;
-  next_tick_ = kNever;
+  patience_.stop();
   outbox_.stop_resting();
+  const Duration pace = patience_.watch().pace(sums_.awaited());
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (patience_.watch().was_slow(rank, pace)) losses_.saw(rank, wire::Fault::slow);
+  }
   AveragingOutcome outcome;
   outcome.verdict = verdict;
-  outcome.lost = lost_;
-  const Duration pace = watch_.pace(awaited_);
-  for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (watch_.was_slow(rank, pace)) witness(rank, wire::Fault::slow);
-    if (peers_[rank].fault) outcome.faults.push_back({rank, *peers_[rank].fault});
-  }
+  outcome.lost = losses_.lost();
+  outcome.faults = losses_.faults();
   outcome.bytes_sent = bytes_sent_;
   outcome.bytes_received = bytes_received_;
-  outcome.elapsed = now - started_at_;
-  if (digest_) outcome.result_digest = *digest_;
-  count_samples(outcome);
-  outcome.contributors = contributor_runs();
-  outcome.reduced = reduced_here();
+  outcome.elapsed = now - *started_at_;
+  outcome.result_digest = progress_.result().value_or(Hash128{});
+  count_samples(table_, roster_, group_.vector_floats, outcome);
+  outcome.contributors = contributor_runs(table_);
+  outcome.reduced = values_.made_here();
   outcome_ = std::move(outcome);
-  if (late_ || verdict != Verdict::averaged) return;
+  if (late_.late() || verdict != Verdict::averaged) return;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (outbox_.listens(rank)) serve_listener(rank);
   }
 }
 
-void AllReduce::Impl::count_samples(AveragingOutcome& outcome) const {
-  std::vector<std::int64_t> floats(roster_.size());
-  for (const ContributorSet& set : table_.sets()) {
-    for (Rank rank = 0; rank < roster_.size(); ++rank) floats[rank] += set.members.test(rank) ? set.floats : 0;
+void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
+  losses_.add({self_, std::move(why)});
+  if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
+  late_.begin(now);
+}
+
+void AllReduce::Impl::settle_late(TimePoint now) {
+  if (outcome_ || !late_.ending()) return;
+  if (late_.ending()->has_result) return settle(now, Verdict::averaged);
+  losses_.explain(", and ");
+  losses_.explain(late_.ending()->why);
+  settle(now, Verdict::expelled);
+}
+
+void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault) {
+  VERIFY(peer < roster_.size());
+  if (!started_at_) return;
+  progress_.on_link_lost(peer);
+  if (late_.late() && !outcome_) {
+    late_.check(now);
+    return settle_late(now);
   }
-  outcome.samples.resize(roster_.size());
+  if (!roster_.live(peer)) return;
+  if (!progress_.severed(peer)) progress_.set_left(peer);
+  if (outcome_) return;
+  notice_oversleeping(now);
+  if (!progress_.severed(peer)) return;
+  if (fault && patience_.yields_to(peer)) return patience_.suspect(now, {peer, std::move(reason)}, *fault);
+  if (fault) losses_.saw(peer, *fault);
+  lose(now, {{peer, std::move(reason)}});
+}
+
+void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
+  if (table_.missing(self_) == 0 || roster_.unbegun() > 0) return;
+  const Watch& watch = patience_.watch();
+  const Duration pace = watch.pace(sums_.awaited());
+  bool left = false;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    outcome.samples[rank] = share_of(roster_.weight(rank), floats[rank], group_.vector_floats);
-    outcome.draws.push_back(outcome.samples[rank] > 0 ? roster_.stake(rank).draw : 0);
-    if (floats[rank] > 0) outcome.weight_total += roster_.weight(rank);
+    if (!sums_.awaits(rank) || sums_.gave_all(rank)) continue;
+    const TimePoint at = watch.straggler_deadline(rank, pace);
+    if (at <= now) {
+      losses_.saw(rank, wire::Fault::slow);
+      sums_.stop_awaiting(rank);
+      left = true;
+    } else {
+      patience_.wake_by(at);
+    }
   }
+  if (left) close_complete(now);
 }
 
-std::vector<bool> AllReduce::Impl::reduced_here() const {
-  std::vector<bool> reduced(table_.size());
-  for (const auto& [segment, digest] : closed_) {
-    reduced[segment] = table_.held(segment) && table_.values_digest(segment) == digest;
+void AllReduce::Impl::on_timer(TimePoint now) {
+  notice_oversleeping(now);
+  if (!started_at_ || outcome_) return;
+  patience_.on_woken(now);
+  if (late_.late()) {
+    late_.check(now);
+    return settle_late(now);
   }
-  return reduced;
-}
-
-std::vector<ContributorRun> AllReduce::Impl::contributor_runs() const {
-  std::vector<ContributorRun> runs;
-  for (SegmentIndex segment = 0; segment < table_.size(); ++segment) {
-    if (!table_.held(segment)) continue;
-    const wire::RankSet& members = table_.contributors(segment);
-    const Segment& at = table_[segment];
-    const bool joins =
-        !runs.empty() && runs.back().begin + runs.back().floats == at.begin && runs.back().members == members;
-    if (!joins) runs.push_back({at.begin, 0, members});
-    runs.back().floats += at.floats;
+  std::vector<Patience::Due> overdue;
+  const std::vector<bool> owing = progress_.owing_results();
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    const bool quiet = patience_.watch().quiet(now, rank);
+    if (outbox_.listens(rank) && quiet) outbox_.send_ping(rank);
+    if (!roster_.live(rank) || progress_.finished_with(rank)) continue;
+    const Watch::Deadline due = patience_.deadline(now, rank, owing[rank]);
+    if (due.at <= now) {
+      overdue.push_back({rank, due});
+      continue;
+    }
+    patience_.wake_by(due.at);
+    if (roster_.begun(rank) && quiet) outbox_.send_ping(rank);
   }
-  return runs;
+  std::vector<LostMember> casualties;
+  for (const auto& [rank, deadline] : patience_.casualties(now, overdue)) {
+    losses_.saw(rank, deadline.fault);
+    casualties.push_back({rank, std::string(deadline.reason)});
+  }
+  lose(now, casualties);
+  leave_stragglers_behind(now);
+  outbox_.wake(now);
+  patience_.wake_by(outbox_.wake_at());
+  if (outcome_) patience_.stop();
 }
 
 }  // namespace starling::averaging

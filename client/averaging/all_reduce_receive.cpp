@@ -7,18 +7,20 @@ namespace {
 
 using wire::FrameType;
 
-Error nonsense(std::string message) { return {ErrorCode::corrupt, std::move(message)}; }
-
 }  // namespace
 
 Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
-  VERIFY(started_ && from < roster_.size());
+  VERIFY(started_at_ && from < roster_.size());
   notice_oversleeping(now);
   bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
-  if (late_) return receive_late(now, from, header, payload);
-  if (peers_[from].severed) return on_return(now, from, header, payload);
-  if (peers_[from].left && header.type == FrameType::begin) return {};  // a new process of a member that was done
+  if (late_.late()) {
+    Status status = outcome_ ? Status() : late_.receive(now, from, header, payload);
+    settle_late(now);
+    return status;
+  }
+  if (progress_.severed(from)) return on_return(now, from, header, payload);
+  if (progress_.left(from) && header.type == FrameType::begin) return {};  // a new process of a member that was done
   if (!roster_.live(from)) {
     // A lost member's late frames change nothing. A member that begins too late has to learn that it is too late.
     if (roster_.linked(from) && header.type == FrameType::begin && !roster_.begun(from))
@@ -29,11 +31,11 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
     return {};
   }
   const bool of_round = !wire::is_sign_of_life(header.type);
-  if (roster_.begun(from)) watch_.on_heard(now, from, of_round);
+  if (roster_.begun(from)) patience_.watch().on_heard(now, from, of_round);
   if (!of_round) return {};
   Status status = receive(now, from, header, payload);
   if (!status.ok()) {
-    witness(from, wire::Fault::nonsense);
+    losses_.saw(from, wire::Fault::nonsense);
     lose(now, {{from, status.error().message}});
   }
   return status;
@@ -48,7 +50,7 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
     case FrameType::result:
     case FrameType::want:
       if (header.segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
-      STARLING_TRY(check_codec(from, header));
+      STARLING_TRY(values_.check_codec(from, header));
       if (header.type == FrameType::contribution) return on_contribution(now, from, header.segment, payload);
       if (header.type == FrameType::result) return on_result(now, from, header.segment, payload);
       return on_want(from, header.segment);
@@ -80,21 +82,18 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (begin.weight > options_.weight_max) {
     return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, options_.weight_max));
   }
-  peers_[rank].note = begin.note;
+  notes_[rank] = begin.note;
   if (relayed) {
-    roster_.learn_stake(rank, {begin.weight, begin.draw});
+    roster_.learn_terms(rank, {begin.weight, begin.draw});
     check_settled(now);
     return {};
   }
-  const Stake stake{begin.weight, begin.draw};
-  if (!roster_.begin(from, stake)) {
-    return roster_.stake(from) == stake ? Status() : nonsense("it began twice, with different weights");
+  const ContributionTerms terms{begin.weight, begin.draw};
+  if (!roster_.begin(from, terms)) {
+    return roster_.terms(from) == terms ? Status() : nonsense("it began twice, with different weights");
   }
-  watch_.on_begun(now, from);
-  if (begin.weight > 0) {
-    peers_[from].awaited = true;
-    ++awaited_;
-  }
+  patience_.watch().on_begun(now, from);
+  if (begin.weight > 0) sums_.await(from);
   // The sender may not have been there yet when this member's begin went out.
   outbox_.send_begin(from);
   if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
@@ -114,36 +113,27 @@ Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
 Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
   if (header.type != FrameType::begin) return {};
   if (!outcome_) {
-    witness(from, wire::Fault::gone);
+    losses_.saw(from, wire::Fault::gone);
     lose(now, {{from, "it came back with nothing of the round"}});
   }
   if (!roster_.lost(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
-  peers_[from].severed = false;
+  progress_.on_return(from);
   outbox_.send_inventory(from);
   return on_late_begin(from, payload);
 }
 
-Status AllReduce::Impl::check_codec(Rank from, const wire::FrameHeader& header) const {
-  if (header.type == FrameType::want) return {};
-  const Codec planned = header.type == FrameType::result ? codec_ : contribution_codecs_[from];
-  if (header.codec == planned) return {};
-  return nonsense(fmt::format("it sent {} where the plan says {}", to_string(header.codec), to_string(planned)));
-}
-
 Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
-  if (payload.size() != encoded_bytes(contribution_codecs_[from], table_[segment].floats))
-    return nonsense("a contribution's size is wrong");
+  STARLING_TRY(values_.check_contribution(from, segment, payload));
   if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
   const bool own = table_[segment].owner == self_;
   // Around a change of view, contributions to segments that are not (or no longer) owned here are to be expected. An
   // orphan is adopted with all inventories in, so contributions to it were sent in this view.
   if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
-  Peer& peer = peers_[from];
-  STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), contribution_codecs_[from], payload}, peer.awaited));
-  if (own && ++peer.contributed == table_.first(self_ + 1) - table_.first(self_)) watch_.on_contributed(now, from);
-  if (!own && peer.wants_open > 0) --peer.wants_open;
-  if (roster_.unbegun() > 0 || !sums_.complete(segment, awaited_)) return {};
-  if (const std::vector<LostMember> missing = late_and_missing(); !missing.empty()) {
+  STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), values_.contribution_codec(from), payload}));
+  if (own && sums_.gave_all(from)) patience_.watch().on_contributed(now, from);
+  if (!own) progress_.on_answered(from);
+  if (roster_.unbegun() > 0 || !sums_.complete(segment)) return {};
+  if (const std::vector<LostMember> missing = roster_.late_and_missing(); !missing.empty()) {
     lose(now, missing);
   } else {
     close(segment);
@@ -152,33 +142,17 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   return {};
 }
 
-Status AllReduce::Impl::check_result(SegmentIndex segment, Payload payload) const {
-  if (payload.size() != set_bytes_ + encoded_bytes(codec_, table_[segment].floats)) {
-    return nonsense("a result's size is wrong");
-  }
-  const std::size_t extra = roster_.size() % 8;
-  const bool stray = extra != 0 && payload[set_bytes_ - 1] >> extra != 0;
-  return stray ? nonsense("a result names a member that does not exist") : Status();
-}
-
 Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
-  STARLING_TRY(check_result(segment, payload));
+  STARLING_TRY(values_.check_result(segment, payload));
   const Rank owner = table_[segment].owner;
   if (owner != from && !roster_.lost(owner)) return nonsense("it sent the result of another member's segment");
   if (table_.held(segment)) return {};
   if (sums_.open(segment)) return nonsense("it sent a result that nobody can have");
-  STARLING_ASSIGN(const Hash128 digest, take_values(segment, payload));
-  if (peers_[from].wants_open > 0 && owner != from) --peers_[from].wants_open;
-  hold(segment, payload.first(set_bytes_), digest);
+  STARLING_ASSIGN(const Hash128 digest, values_.take_result(segment, payload));
+  if (owner != from) progress_.on_answered(from);
+  hold(segment, values_.contributors(payload), digest);
   check_settled(now);
   return {};
-}
-
-// In fp32 the received bytes are hashed, because the cache still has them; it does not have the output.
-Result<Hash128> AllReduce::Impl::take_values(SegmentIndex segment, Payload payload) {
-  const Payload encoded = payload.subspan(set_bytes_);
-  STARLING_TRY(decode(codec_, encoded, output_of(segment)));
-  return codec_ == Codec::fp32 ? hash128(encoded) : values_digest(segment);
 }
 
 Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
@@ -192,47 +166,33 @@ Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
   return {};
 }
 
-bool AllReduce::Impl::slander(TimePoint now, const wire::RankSet& lost) const {
-  if (!lost.test(self_)) return false;
-  Votes left = roster_.all_votes();
-  std::size_t others = 0;
-  std::size_t well = 0;
-  for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (!lost.test(rank) || roster_.late(rank)) continue;  // late members are lost without a complaint
-    left -= roster_.votes(rank);
-    if (!roster_.live(rank) || !roster_.begun(rank)) continue;
-    ++others;
-    if (watch_.hears(now, rank) || (silent_by_right(rank) && !peers_[rank].left)) ++well;
-  }
-  return !roster_.is_majority(left) && well * 2 > others;
-}
-
 Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
   if (inventory.lost.test(from)) return nonsense("it believes itself lost");
-  if (slander(now, inventory.lost)) {
-    witness(from, wire::Fault::silent);
+  if (patience_.is_false_accusation(now, inventory.lost)) {
+    losses_.saw(from, wire::Fault::silent);
     lose(now, {{from, "it complains about members that are well"}});
     return {};
   }
   if (inventory.lost.test(self_)) {
     fall_behind(now, fmt::format("member {} says so", from));
-    if (late_) learn_late(now, inventory);
+    if (late_.late()) late_.learn(now, inventory);
+    settle_late(now);
     return {};
   }
   std::vector<LostMember> news;
-  const std::vector<bool> owing = owing_results();
+  const std::vector<bool> owing = progress_.owing_results();
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
-    const Stake stake{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
+    const ContributionTerms terms{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
     ++index;
-    if (stake.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
+    if (terms.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
-      corroborate(now, rank, owing[rank]);
+      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) losses_.saw(rank, *fault);
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
-    if (stake.weight != wire::kWeightUnknown) roster_.learn_stake(rank, stake);
+    if (terms.weight != wire::kWeightUnknown) roster_.learn_terms(rank, terms);
   }
   lose(now, news);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);
@@ -242,9 +202,36 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
 
 Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster_.size()));
-  if (peers_[from].done && peers_[from].done != done.result_digest) return nonsense("it was done twice, differently");
-  peers_[from].done = done.result_digest;
+  if (progress_.done(from) && progress_.done(from) != done.result_digest) {
+    return nonsense("it was done twice, differently");
+  }
+  progress_.set_done(from, done.result_digest);
   check_settled(now);
+  return {};
+}
+
+// The sender may be lost here already, or not yet.
+Status AllReduce::Impl::on_listen(TimePoint now, Rank from) {
+  if (!options_.latecomers || outbox_.listens(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
+  if (!outcome_) lose(now, {{from, "it says that it is too late"}});
+  outbox_.add_listener(from);
+  if (outcome_ && outcome_->verdict == Verdict::averaged) serve_listener(from);
+  return {};
+}
+
+// The results of this member's own part are on their way already. Only now is it certain what became of lost owners'
+// parts.
+void AllReduce::Impl::serve_listener(Rank rank) {
+  for (const SegmentIndex segment : recovery_.mine()) outbox_.answer(rank, segment);
+  outbox_.send_done(rank);
+}
+
+// A late member asks for a segment that another member should have sent: it asks those who said that they hold
+// everything.
+Status AllReduce::Impl::on_late_want(Rank from, SegmentIndex segment) {
+  if (segment >= table_.size()) return nonsense(fmt::format("there is no segment {}", segment));
+  if (!table_.held(segment) || outbox_.answers(from) >= 2 * table_.size()) return {};
+  outbox_.answer(from, segment);
   return {};
 }
 

@@ -38,14 +38,14 @@ wire::FrameType frame_type(Kind kind) {
 }  // namespace
 
 bool AllReduce::Impl::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) {
-  if (!started_ || to >= roster_.size() || (outcome_ && outcome_->verdict == Verdict::expelled)) return false;
-  if (peers_[to].severed) return false;
-  outbox_.put_results_first(static_cast<double>(bytes_received_) > kSwift * to_seconds(now - started_at_));
+  if (!started_at_ || to >= roster_.size() || (outcome_ && outcome_->verdict == Verdict::expelled)) return false;
+  if (progress_.severed(to)) return false;
+  outbox_.put_results_first(static_cast<double>(bytes_received_) > kSwift * to_seconds(now - *started_at_));
   const OutboxItem item = outbox_.next(now, to);
-  next_tick_ = std::min(next_tick_, outcome_ ? next_tick_ : outbox_.wake_at());
+  if (!outcome_) patience_.wake_by(outbox_.wake_at());
   if (item.kind == Kind::none) return false;
   compose(item, to, frame);
-  watch_.on_sent(now, to, item.kind == Kind::result || item.kind == Kind::contribution);
+  patience_.watch().on_sent(now, to, item.kind == Kind::result || item.kind == Kind::contribution);
   bytes_sent_ += static_cast<std::int64_t>(frame.head.size() + frame.payload.size());
   return true;
 }
@@ -57,69 +57,42 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
   if (item.kind == Kind::begin) {
     const auto rank = static_cast<std::uint32_t>(item.rank);
-    const Stake& stake = item.rank == self_ ? own_ : roster_.stake(item.rank);
+    const RoundVectors& own = values_.vectors();
+    const ContributionTerms terms =
+        item.rank == self_ ? ContributionTerms{own.weight, own.draw} : roster_.terms(item.rank);
     append(wire::encode(wire::Begin{rank,
                                     group_.vector_floats,
-                                    stake.weight,
+                                    terms.weight,
                                     plan_digest_,
                                     {note(item.rank).begin(), note(item.rank).end()},
-                                    stake.draw}));
+                                    terms.draw}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(done_for(to)));
-  if (item.kind == Kind::result) append(table_.contributors(item.segment).bytes());
-  if (item.kind == Kind::result || item.kind == Kind::contribution) compose_floats(item, to, frame);
   wire::FrameHeader header;
+  if (item.kind == Kind::result) {
+    append(table_.contributors(item.segment).bytes());
+    values_.put_result(item.segment, frame);
+    header.codec = values_.result_codec();
+  }
+  if (item.kind == Kind::contribution) {
+    values_.put_contribution(item.segment, self_, to, frame);
+    header.codec = values_.contribution_codec(self_);
+  }
   header.type = frame_type(item.kind);
   header.payload_bytes = static_cast<std::uint32_t>(frame.head.size() - wire::kFrameHeaderBytes + frame.payload.size());
   if (item.kind != Kind::ping) header.group = group_.id;
   header.segment = item.segment;
-  header.codec = codec_of(item);
   wire::encode_header(header, std::span(frame.head).first<wire::kFrameHeaderBytes>());
 }
 
 wire::Done AllReduce::Impl::done_for(Rank to) const {
-  wire::Done done{*digest_};
+  wire::Done done{*progress_.result()};
   for (Rank rank = 0; outbox_.listens(to) && rank < roster_.size(); ++rank) {
     done.weights.push_back(roster_.weight(rank));
-    done.draws.push_back(roster_.stake(rank).draw);
+    done.draws.push_back(roster_.terms(rank).draw);
   }
   return done;
-}
-
-Codec AllReduce::Impl::codec_of(const OutboxItem& item) const {
-  if (item.kind == Kind::result) return codec_;
-  return item.kind == Kind::contribution ? contribution_codecs_[self_] : Codec::fp32;
-}
-
-void AllReduce::Impl::compose_floats(const OutboxItem& item, Rank to, OutgoingFrame& frame) {
-  const bool result = item.kind == Kind::result;
-  const std::span<const float> values = result ? output_of(item.segment) : input_of(item.segment);
-  const Codec codec = codec_of(item);
-  if (codec == Codec::fp32) {
-    frame.payload = {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-    return;
-  }
-  const EncodedResults::Bytes encoded = result ? encoded_result(item.segment) : encoded_contribution(to, values);
-  frame.payload = *encoded;
-  frame.owner = encoded;
-}
-
-EncodedResults::Bytes AllReduce::Impl::encoded_contribution(Rank to, std::span<const float> values) {
-  // A stream of the link may still be sending the last contribution while another stream takes the next one.
-  EncodedResults::Bytes& room = peers_[to].contribution;
-  if (room.use_count() != 1) room = std::make_shared<std::vector<std::uint8_t>>();
-  room->resize(encoded_bytes(contribution_codecs_[self_], values.size()));
-  encode(contribution_codecs_[self_], values, *room);
-  return room;
-}
-
-EncodedResults::Bytes AllReduce::Impl::encoded_result(SegmentIndex segment) {
-  if (EncodedResults::Bytes found = encoded_.find(segment)) return found;
-  const std::span<const float> values = output_of(segment);
-  EncodedResults::Bytes room = encoded_.make_room(segment, encoded_bytes(codec_, values.size()));
-  encode(codec_, values, *room);
-  return room;
 }
 
 }  // namespace starling::averaging

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 
 namespace starling::averaging {
 

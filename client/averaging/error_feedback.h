@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 
 namespace starling::averaging {
 

@@ -12,6 +12,7 @@
 
 namespace starling::averaging {
 
+// One frame to send, by the place of its content. It holds no floats.
 struct OutboxItem {
   enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, listen, ping };
   Kind kind = Kind::none;

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/run/low_rank.h"
 
 namespace starling::averaging {

@@ -14,7 +14,7 @@ void Recovery::enter_view() {
     expected_ += roster_.live(rank) ? 1 : 0;
     if (!roster_.lost(rank)) continue;
     own.weights.push_back(roster_.weight_known(rank) ? roster_.weight(rank) : wire::kWeightUnknown);
-    own.draws.push_back(roster_.stake(rank).draw);
+    own.draws.push_back(roster_.terms(rank).draw);
     for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
       if (roster_.new_owner(segment) == roster_.self()) mine_.push_back(segment);
     }

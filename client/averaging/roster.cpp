@@ -11,7 +11,7 @@ constexpr Votes kVotesOfAccount = 720720;
 
 }  // namespace
 
-Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
+Roster::Roster(const wire::GroupInfo& group, Rank self, const ContributionTerms& own)
     : self_(self), members_(group.members.size()), lost_(members_.size()), survivors_(members_.size()) {
   for (Rank rank = 0; rank < size(); ++rank) {
     const wire::GroupMember& member = group.members[rank];
@@ -21,7 +21,7 @@ Roster::Roster(const wire::GroupInfo& group, Rank self, const Stake& own)
   }
   deal_votes(group);
   members_[self].begun = true;
-  learn_stake(self, own);
+  learn_terms(self, own);
   for (Rank rank = 0; rank < size(); ++rank) unbegun_ += linked(rank) && !late(rank) ? 1 : 0;
   find_owners();
 }
@@ -50,22 +50,30 @@ void Roster::find_owners() {
   if (owners_.empty()) owners_.push_back(self_);
 }
 
-bool Roster::begin(Rank rank, const Stake& stake) {
+std::vector<LostMember> Roster::late_and_missing() const {
+  std::vector<LostMember> missing;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (late(rank) && live(rank) && !begun(rank)) missing.push_back({rank, "came too late"});
+  }
+  return missing;
+}
+
+bool Roster::begin(Rank rank, const ContributionTerms& terms) {
   Member& member = members_[rank];
   if (member.begun) return false;
   member.begun = true;
-  learn_stake(rank, stake);
+  learn_terms(rank, terms);
   if (live(rank) && !late(rank)) --unbegun_;
   return true;
 }
 
-void Roster::learn_stake(Rank rank, const Stake& stake) {
-  if (!members_[rank].weight_known) set_stake(rank, stake);
+void Roster::learn_terms(Rank rank, const ContributionTerms& terms) {
+  if (!members_[rank].weight_known) set_terms(rank, terms);
 }
 
-void Roster::set_stake(Rank rank, const Stake& stake) {
+void Roster::set_terms(Rank rank, const ContributionTerms& terms) {
   members_[rank].weight_known = true;
-  members_[rank].stake = stake;
+  members_[rank].terms = terms;
 }
 
 bool Roster::lose(Rank rank) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
 
@@ -15,7 +15,7 @@ using Votes = std::int64_t;
 
 class Roster {
  public:
-  Roster(const wire::GroupInfo& group, Rank self, const Stake& own);
+  Roster(const wire::GroupInfo& group, Rank self, const ContributionTerms& own);
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] Rank self() const { return self_; }
@@ -29,6 +29,8 @@ class Roster {
   // A late member was not there when the plan was made. It has no say in what counts, and it is out if it has not begun
   // when a sum of all others could be closed, or when others are lost.
   [[nodiscard]] bool late(Rank rank) const { return members_[rank].late; }
+  // Late members that have not begun, to be lost once a sum could be closed or others are lost.
+  [[nodiscard]] std::vector<LostMember> late_and_missing() const;
   // The member's share of its account's vote (GroupMember::voter). Each account of the group has an equal vote, divided
   // among its members that are not late; late members have none.
   [[nodiscard]] Votes votes(Rank rank) const { return members_[rank].votes; }
@@ -47,16 +49,16 @@ class Roster {
   }
 
   // The member's own begin arrived here. False when it had arrived before.
-  bool begin(Rank rank, const Stake& stake);
+  bool begin(Rank rank, const ContributionTerms& terms);
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
-  // Another member said with what stake this one began.
-  void learn_stake(Rank rank, const Stake& stake);
-  // Sets the stake that was averaged in, whatever the member itself said: another process may have begun in its place.
-  void set_stake(Rank rank, const Stake& stake);
+  // Another member said on what terms this one began.
+  void learn_terms(Rank rank, const ContributionTerms& terms);
+  // Sets the terms that were averaged in, whatever the member itself said: another process may have begun in its place.
+  void set_terms(Rank rank, const ContributionTerms& terms);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
   // 0 while unknown.
-  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].stake.weight; }
-  [[nodiscard]] const Stake& stake(Rank rank) const { return members_[rank].stake; }
+  [[nodiscard]] SampleCount weight(Rank rank) const { return members_[rank].terms.weight; }
+  [[nodiscard]] const ContributionTerms& terms(Rank rank) const { return members_[rank].terms; }
   // Survivors with a link to this member that have not begun; late ones do not count.
   [[nodiscard]] std::size_t unbegun() const { return unbegun_; }
 
@@ -82,7 +84,7 @@ class Roster {
     bool begun = false;
     bool weight_known = false;
     Votes votes = 0;
-    Stake stake;
+    ContributionTerms terms;
   };
   void deal_votes(const wire::GroupInfo& group);
   void find_owners();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "shared/base/hash.h"
 #include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
@@ -15,6 +15,7 @@ namespace starling::averaging {
 
 using SegmentIndex = std::uint32_t;
 
+// A run of coordinates that travels and is averaged as one.
 struct Segment {
   std::int64_t begin = 0;  // first coordinate
   std::uint32_t floats = 0;

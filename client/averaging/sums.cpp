@@ -9,7 +9,9 @@ Sums::Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors)
       self_(self),
       vectors_(vectors),
       set_bytes_((table.members() + 7) / 8),
-      own_count_(table.first(self + 1) - table.first(self)) {
+      own_count_(table.first(self + 1) - table.first(self)),
+      awaited_(table.members()),
+      given_(table.members()) {
   sums_.resize(own_count_);
   for (std::size_t i = 0; i < own_count_; ++i) sums_[i].segment = table.first(self) + static_cast<SegmentIndex>(i);
   sets_.resize(own_count_ * set_bytes_);
@@ -50,7 +52,7 @@ bool Sums::contributed(SegmentIndex segment, Rank rank) const {
   return in(index, rank);
 }
 
-Status Sums::add(SegmentIndex segment, const Contribution& contribution, bool awaited) {
+Status Sums::add(SegmentIndex segment, const Contribution& contribution) {
   const std::size_t index = find(segment);
   VERIFY(index != kNone && sums_[index].open && !in(index, contribution.rank));
   Sum& sum = sums_[index];
@@ -63,17 +65,27 @@ Status Sums::add(SegmentIndex segment, const Contribution& contribution, bool aw
   STARLING_TRY(decode_add(contribution.codec, contribution.payload, base, out));
   sum.any = true;
   sum.weight += contribution.weight;
-  sum.awaited_in += awaited ? 1 : 0;
+  sum.awaited_in += awaited_[contribution.rank] ? 1 : 0;
+  given_[contribution.rank] += index < own_count_ ? 1 : 0;
   put_in(index, contribution.rank);
   return {};
 }
 
-bool Sums::complete(SegmentIndex segment, std::size_t awaited) const {
+bool Sums::complete(SegmentIndex segment) const {
   const std::size_t index = find(segment);
-  return index != kNone && sums_[index].open && sums_[index].awaited_in == awaited;
+  return index != kNone && sums_[index].open && sums_[index].awaited_in == awaited_count_;
+}
+
+void Sums::await(Rank rank) {
+  VERIFY(!awaited_[rank]);
+  awaited_[rank] = true;
+  ++awaited_count_;
 }
 
 void Sums::stop_awaiting(Rank rank) {
+  if (!awaited_[rank]) return;
+  awaited_[rank] = false;
+  --awaited_count_;
   for (std::size_t index = 0; index < sums_.size(); ++index) {
     if (sums_[index].open && in(index, rank)) --sums_[index].awaited_in;
   }

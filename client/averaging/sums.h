@@ -29,11 +29,17 @@ class Sums {
   [[nodiscard]] bool open(SegmentIndex segment) const;
   [[nodiscard]] bool contributed(SegmentIndex segment, Rank rank) const;
   // Adds a member's values to an open segment that it has not contributed to; all of them or, with an error, none.
-  // `awaited`: whether the sum would have waited for this member (counts toward complete()).
-  Status add(SegmentIndex segment, const Contribution& contribution, bool awaited);
-  // Whether `awaited` awaited members have contributed.
-  [[nodiscard]] bool complete(SegmentIndex segment, std::size_t awaited) const;
-  // The sum is not waiting for `rank` any more; what it contributed stays.
+  Status add(SegmentIndex segment, const Contribution& contribution);
+  // All awaited members have contributed to an open segment.
+  [[nodiscard]] bool complete(SegmentIndex segment) const;
+  // The member has contributed to every segment of the part owned here.
+  [[nodiscard]] bool gave_all(Rank rank) const { return given_[rank] == own_count_; }
+
+  // Sums wait for this member, which has begun and contributes.
+  void await(Rank rank);
+  [[nodiscard]] bool awaits(Rank rank) const { return awaited_[rank]; }
+  [[nodiscard]] std::size_t awaited() const { return awaited_count_; }
+  // No sum is waiting for `rank` any more; what it contributed stays.
   void stop_awaiting(Rank rank);
 
   // Puts this member's own values in (unless its weight is 0), divides by the weights, closes the segment. Returns the
@@ -72,6 +78,9 @@ class Sums {
   std::size_t own_count_;
   std::vector<std::uint8_t> sets_;                         // contributor sets of sums_, set_bytes_ each
   std::unordered_map<SegmentIndex, std::size_t> adopted_;  // segment to index in sums_
+  std::vector<bool> awaited_;                              // by rank: live, begun, contributes, not left behind
+  std::size_t awaited_count_ = 0;
+  std::vector<std::size_t> given_;  // by rank: segments of the part owned here that it has contributed to
 };
 
 }  // namespace starling::averaging

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 
 namespace starling::averaging {
 

@@ -6,23 +6,26 @@
 #include <utility>
 
 #include "client/cli/completion.h"
+#include "shared/base/verify.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::cli {
 namespace {
 
-void add_pause_commands(CLI::App& app, wire::ControlRequest& request) {
+void add_pause_commands(CLI::App& app, Requests& requests) {
   constexpr const char* kGpu = "The graphics card alone";
   auto* pause = app.add_subcommand("pause", "Stop training until you resume; processor and memory are free at once");
-  pause->add_option("--reason", request.reason, "Shown as the reason, e.g. \"gaming\"");
-  auto* after = pause->add_flag("--after-round", request.after_round, "Finish the round that is under way first");
-  pause->add_flag("--gpu", request.gpu, kGpu)->excludes(after);
+  pause->add_option("--reason", requests.pause.reason, "Shown as the reason, e.g. \"gaming\"");
+  auto* after =
+      pause->add_flag("--after-round", requests.pause.after_round, "Finish the round that is under way first");
+  pause->add_flag("--gpu", requests.pause.gpu, kGpu)->excludes(after);
   auto* snooze = app.add_subcommand("snooze", "Stop training for a while, over restarts too");
-  snooze->add_option("length", request.duration, "15m, 1h, 3h, 8h, 2d, or tomorrow (6:00)")->required();
-  snooze->add_option("--reason", request.reason, "Shown as the reason");
-  auto* after_snooze = snooze->add_flag("--after-round", request.after_round, "Finish the round first");
-  snooze->add_flag("--gpu", request.gpu, kGpu)->excludes(after_snooze);
+  snooze->add_option("length", requests.pause.duration, "15m, 1h, 3h, 8h, 2d, or tomorrow (6:00)")->required();
+  snooze->add_option("--reason", requests.pause.reason, "Shown as the reason");
+  auto* after_snooze = snooze->add_flag("--after-round", requests.pause.after_round, "Finish the round first");
+  snooze->add_flag("--gpu", requests.pause.gpu, kGpu)->excludes(after_snooze);
   auto* resume = app.add_subcommand("resume", "End a pause or a snooze, and say what else is in the way");
-  resume->add_flag("--gpu", request.gpu, kGpu);
+  resume->add_flag("--gpu", requests.resume.gpu, kGpu);
 }
 
 void add_preference_commands(CLI::App& app, Arguments& arguments) {
@@ -34,50 +37,60 @@ void add_preference_commands(CLI::App& app, Arguments& arguments) {
   set->add_option("name", arguments.preference, "As `prefs get` names it")->required();
   set->add_option("value", arguments.preference_words, "yes or no, a number, none, or words")->required();
   auto* preset = prefs->add_subcommand("preset", "Use one of the three ready-made mixtures");
-  preset->add_option("preset", arguments.request.preset, "How much this computer gives")
+  preset->add_option("preset", arguments.requests.set_preferences.preset, "How much this computer gives")
       ->required()
       ->check(CLI::IsMember({"gentle", "balanced", "dedicated"}));
   for (CLI::App* command : {get, set, preset}) command->fallthrough();
   prefs->fallthrough();
 }
 
-void add_project_commands(CLI::App& app, wire::ControlRequest& request) {
+void add_project_commands(CLI::App& app, Requests& requests) {
   constexpr const char* kWhich = "Its name or host:port";
   auto* projects = app.add_subcommand("projects", "The projects this computer has joined; one is trained at a time");
   auto* share = projects->add_subcommand("share", "How much of the time one gets, relative to the others");
-  share->add_option("project", request.project, kWhich)->required();
-  share->add_option("share", request.share, "1 is what each gets by itself; 0: only where no other can be trained")
+  share->add_option("project", requests.share.project, kWhich)->required();
+  share
+      ->add_option("share", requests.share.share,
+                   "1 is what each gets by itself; 0: only where no other can be trained")
       ->required()
       ->check(CLI::Range(0.0, 1000.0));
   auto* train = projects->add_subcommand("train", "Give one its turn now");
-  train->add_option("project", request.project, kWhich)->required();
+  train->add_option("project", requests.train.project, kWhich)->required();
   auto* allow = projects->add_subcommand("allow", "Let one's run be a program of its own, locked in here");
-  allow->add_option("project", request.project, kWhich)->required();
+  allow->add_option("project", requests.allow.project, kWhich)->required();
   for (CLI::App* command : {share, train, allow}) command->fallthrough();
   projects->fallthrough();
   projects->require_subcommand(0, 1);
 }
 
-void add_view_commands(CLI::App& app, wire::ControlRequest& request) {
+// "one, two or three".
+std::string any_of(const std::vector<std::string>& words) {
+  std::string text = words.front();
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 < words.size() ? ", " : " or ") + words[i];
+  return text;
+}
+
+void add_view_commands(CLI::App& app, Requests& requests) {
   auto* preview = app.add_subcommand("preview", "What a join link leads to, without joining");
-  preview->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
+  preview->add_option("link", requests.preview.link, "starling://host:port/?ca=…&invite=…")->required();
   auto* board = app.add_subcommand("leaderboard", "The project's volunteers, and where you stand");
-  board->add_option("--sort", request.sort, "recent, total, run, day or week")
-      ->check(CLI::IsMember({"recent", "total", "run", "day", "week"}));
-  board->add_option("--search", request.search, "Part of a name");
-  board->add_option("--page", request.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
+  const std::vector<std::string> sorts = leaderboard::sort_words();
+  board->add_option("--sort", requests.leaderboard.sort, any_of(sorts))->check(CLI::IsMember(sorts));
+  board->add_option("--search", requests.leaderboard.search, "Part of a name");
+  board->add_option("--page", requests.leaderboard.page, "50 volunteers each")->check(CLI::Range(1, 1000000));
   app.add_subcommand("me", "How you stand: rank, credit and accepted samples");
   app.add_subcommand("peers", "The computers of the last averaging");
   auto* history = app.add_subcommand("history", "What this computer has done");
-  history->add_option("span", request.span, "rounds (the newest), day, month or all")
+  history->add_option("span", requests.history.span, "rounds (the newest), day, month or all")
       ->check(CLI::IsMember({"rounds", "day", "month", "all"}))
       ->required();
 }
 
-// A command of two words; the second one is stored in `word`, for the request to the daemon.
-class Words {
+// A command with commands below it; the name of the one that is given is stored in `word`, for the request to the
+// daemon.
+class CommandGroup {
  public:
-  Words(CLI::App& app, const char* name, const char* help, std::string& word)
+  CommandGroup(CLI::App& app, const char* name, const char* help, std::string& word)
       : above_(app.add_subcommand(name, help)), word_(word) {
     above_->require_subcommand(1);
     above_->fallthrough();
@@ -94,27 +107,32 @@ class Words {
   std::string& word_;
 };
 
-void add_team_commands(CLI::App& app, wire::ControlRequest& request) {
+void add_team_commands(CLI::App& app, Requests& requests) {
   constexpr const char* kName = "The team's name";
-  Words team(app, "team", "Volunteers who count together; what you earn stays with your team", request.team);
+  CommandGroup team(app, "team", "Volunteers who count together; what you earn stays with your team",
+                    requests.team.action);
   team.add("show", "Yours, and how it stands");
-  team.add("join", "Join one, and leave the one before")->add_option("team", request.name, kName)->required();
-  team.add("found", "Found one, as its first member")->add_option("team", request.name, kName)->required();
+  team.add("join", "Join one, and leave the one before")->add_option("team", requests.team.name, kName)->required();
+  team.add("found", "Found one, as its first member")->add_option("team", requests.team.name, kName)->required();
   team.add("leave", "Be in none");
 }
 
-void add_remote_commands(CLI::App& app, wire::ControlRequest& request) {
-  Words remote(app, "remote", "Control this daemon from another computer, over TLS with a token", request.remote);
+void add_remote_commands(CLI::App& app, Requests& requests) {
+  CommandGroup remote(app, "remote", "Control this daemon from another computer, over TLS with a token",
+                      requests.remote.action);
   auto* enable = remote.add("enable", "Let it, with a new token; one that was made before counts no longer");
-  enable->add_option("--listen", request.listen, "IP address of this computer that others may call; 0.0.0.0: all")
+  enable
+      ->add_option("--listen", requests.remote.listen, "IP address of this computer that others may call; 0.0.0.0: all")
       ->capture_default_str();
-  enable->add_option("--port", request.port, "0: any free one")->check(CLI::Range(0, 65535))->capture_default_str();
+  enable->add_option("--port", requests.remote.port, "0: any free one")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
   remote.add("show", "Whether, where, and what to type there");
   remote.add("disable", "Let it no longer");
 }
 
 void add_join_command(CLI::App& app, Arguments& arguments) {
-  wire::ControlRequest& request = arguments.request;
+  wire::JoinProject& request = arguments.requests.join;
   auto* join = app.add_subcommand("join", "Join a project with the link its operator gave you");
   join->add_option("link", request.link, "starling://host:port/?ca=…&invite=…")->required();
   join->add_option("--name", request.name)
@@ -145,21 +163,21 @@ void add_values(Command& command) {
 }  // namespace
 
 void add_commands(CLI::App& app, Arguments& arguments) {
-  wire::ControlRequest& request = arguments.request;
+  Requests& requests = arguments.requests;
   add_join_command(app, arguments);
   auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
   status->add_flag("--follow", arguments.follow,
                    "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");
-  add_team_commands(app, request);
-  add_remote_commands(app, request);
-  add_pause_commands(app, request);
-  add_view_commands(app, request);
+  add_team_commands(app, requests);
+  add_remote_commands(app, requests);
+  add_pause_commands(app, requests);
+  add_view_commands(app, requests);
   add_preference_commands(app, arguments);
   auto* update = app.add_subcommand("update", "Look now for a newer version of Starling");
-  update->add_flag("--install", request.install, "And install it, at the end of the round");
+  update->add_flag("--install", requests.update.install, "And install it, at the end of the round");
   auto* leave = app.add_subcommand("leave", "Leave a project; what was accepted stays credited");
-  leave->add_option("project", request.project, "Its name or host:port, where several were joined");
-  add_project_commands(app, request);
+  leave->add_option("project", requests.leave.project, "Its name or host:port, where several were joined");
+  add_project_commands(app, requests);
   app.add_subcommand("stop", "End the daemon, and wait until it has; nothing is trained until it is started again");
   app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
   auto* report = app.add_subcommand("report", "What helps others to find out what is wrong; nothing private is in it");
@@ -169,13 +187,16 @@ void add_commands(CLI::App& app, Arguments& arguments) {
       ->required()
       ->check(CLI::IsMember(completion_shells()));
   auto* log = app.add_subcommand("log", "The daemon's newest log lines");
-  log->add_option("--lines", request.lines, "How many")->check(CLI::Range(1, 10000))->capture_default_str();
+  log->add_option("--lines", requests.log.lines, "How many")->check(CLI::Range(1, 10000))->capture_default_str();
   auto* sample = app.add_subcommand("sample", "Let the model, as it stands here, continue a text");
-  sample->add_option("--prompt", request.prompt, "Text to continue");
-  sample->add_option("--length", request.length, "Words to write: bytes, or tokens where the run learns from those")
+  sample->add_option("--prompt", requests.sample.prompt, "Text to continue");
+  sample
+      ->add_option("--length", requests.sample.length,
+                   "Words to write: bytes, or tokens where the run learns from those")
       ->check(CLI::Range(1, wire::kSampleBytesMax))
       ->capture_default_str();
-  sample->add_option("--temperature", request.temperature, "0: always the likeliest word; 1: as the model thinks")
+  sample
+      ->add_option("--temperature", requests.sample.temperature, "0: always the likeliest word; 1: as the model thinks")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
 }
@@ -187,6 +208,37 @@ std::string command_given(const CLI::App& app) {
     path += (path.empty() ? "" : " ") + at->get_name();
   }
   return path;
+}
+
+wire::ControlRequest request_of(const std::string& given, const Arguments& arguments) {
+  const Requests& requests = arguments.requests;
+  if (given == "join") return requests.join;
+  if (given == "leave") return requests.leave;
+  if (given == "projects") return wire::ListProjects{};
+  if (given == "projects share") return requests.share;
+  if (given == "projects train") return requests.train;
+  if (given == "projects allow") return requests.allow;
+  if (given == "stop") return wire::StopDaemon{};
+  if (given == "pause" || given == "snooze") return requests.pause;
+  if (given == "resume") return requests.resume;
+  if (given == "prefs get") return wire::GetPreferences{};
+  if (given == "prefs preset") return requests.set_preferences;
+  if (given == "sample") return requests.sample;
+  if (given == "update") return requests.update;
+  if (given == "log") return requests.log;
+  if (given == "preview") return requests.preview;
+  if (given == "history") return requests.history;
+  if (given == "peers") return wire::GetPeers{};
+  if (given == "leaderboard") return requests.leaderboard;
+  if (given.starts_with("team ")) return requests.team;
+  if (given.starts_with("remote ")) return requests.remote;
+  if (given == "prefs set") {
+    std::string value;
+    for (const std::string& word : arguments.preference_words) value += (value.empty() ? "" : " ") + word;
+    return wire::SetPreferences{{}, {{arguments.preference, value}}};
+  }
+  VERIFY(given == "status");
+  return wire::GetStatus{};
 }
 
 std::string completion_of(const CLI::App& app, std::string_view shell) {

@@ -17,6 +17,26 @@ namespace starling::cli {
 // Stable exit codes; --help prints them.
 enum ExitCode { kOk = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3, kUnwell = 4 };
 
+// The requests whose fields the command line fills in.
+struct Requests {
+  wire::JoinProject join;
+  wire::ShareProject share;
+  wire::TrainProject train;
+  wire::AllowProject allow;
+  wire::LeaveProject leave;
+  wire::Pause pause;  // snooze, too
+  wire::Resume resume;
+  wire::SetPreferences set_preferences;
+  wire::SampleText sample;
+  wire::LookForUpdate update;
+  wire::GetLog log;
+  wire::PreviewProject preview;
+  wire::GetHistory history;
+  wire::ArrangeTeam team;
+  wire::GetLeaderboard leaderboard;
+  wire::ArrangeRemote remote;
+};
+
 // The parsed command line.
 struct Arguments {
   std::filesystem::path data_dir;
@@ -30,13 +50,15 @@ struct Arguments {
   std::vector<std::string> preference_words;  // prefs set: the value
   std::filesystem::path password_file;        // join: "-" is standard input
   bool ask_password = false;                  // join: at the terminal
-  wire::ControlRequest request;
+  Requests requests;
 };
 
 // `arguments` outlives `app` and is filled in when that parses.
 void add_commands(CLI::App& app, Arguments& arguments);
 // The command that was given, after parsing: "status", "prefs set".
 std::string command_given(const CLI::App& app);
+// The request to the daemon of that command, which is one that the daemon answers.
+wire::ControlRequest request_of(const std::string& given, const Arguments& arguments);
 // The script that `starling completion` prints.
 std::string completion_of(const CLI::App& app, std::string_view shell);
 

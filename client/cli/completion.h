@@ -11,6 +11,7 @@ class App;
 
 namespace starling::cli {
 
+// An option or a positional argument of a command, with everything that a shell may offer for it.
 struct CommandOption {
   std::vector<std::string> names;  // "--sort", "-h"; empty: a positional argument
   std::string place;               // name of a positional argument: "length"
@@ -20,6 +21,7 @@ struct CommandOption {
   bool is_path = false;  // the value is a file or folder
 };
 
+// A command with its subcommands, copied from CLI11's tree, which need not live on.
 struct Command {
   std::string name;
   std::string help;

@@ -76,10 +76,7 @@ Result<ControlClient> ControlClient::connect_remote(const std::string& daemon, c
                              address.endpoint.host, address.endpoint.port)};
   }
   ControlClient client(std::move(remote));
-  wire::ControlRequest greeting;
-  greeting.command = "authenticate";
-  greeting.token = token;
-  STARLING_ASSIGN(const wire::ControlReply reply, client.call(greeting));
+  STARLING_ASSIGN(const wire::ControlReply reply, client.call(wire::Authenticate{token}));
   if (reply.error.has_value()) return *reply.error;
   return client;
 }

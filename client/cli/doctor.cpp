@@ -47,18 +47,19 @@ Finding of_daemon(const Facts& facts) {
 }
 
 Finding of_project(const wire::DaemonStatus& s) {
-  if (s.project.empty()) return {Health::bad, "project", "none was joined", "starling join LINK --name NAME"};
-  if (s.coordinator_away) {
+  if (s.membership.project.empty())
+    return {Health::bad, "project", "none was joined", "starling join LINK --name NAME"};
+  if (s.membership.coordinator_away) {
     return {Health::note, "project",
-            fmt::format("the coordinator of '{}' cannot be reached; it is tried again", s.project),
+            fmt::format("the coordinator of '{}' cannot be reached; it is tried again", s.membership.project),
             "check this computer's network; the project may be down for a while"};
   }
-  return {Health::good, "project", fmt::format("'{}', as {}", s.project, s.display_name), ""};
+  return {Health::good, "project", fmt::format("'{}', as {}", s.membership.project, s.membership.display_name), ""};
 }
 
 Finding of_training(const wire::DaemonStatus& s) {
-  if (s.reason.empty()) return {Health::good, "training", s.phase, ""};
-  std::string text = fmt::format("{}: {}", s.phase, s.reason);
+  if (s.reason.empty()) return {Health::good, "training", std::string(wire::to_string(s.phase)), ""};
+  std::string text = fmt::format("{}: {}", wire::to_string(s.phase), s.reason);
   if (!s.ends_when.empty()) text += fmt::format(", until {}", s.ends_when);
   std::string to_do = s.rules.action;
   if (!s.rules.action_command.empty()) to_do += ": starling " + s.rules.action_command;
@@ -72,7 +73,8 @@ Finding of_reach(const wire::DaemonStatus& s) {
   const bool relayed = !s.reach.relay.is_zero();
   return {relayed ? Health::good : Health::note, "network",
           relayed ? "others call this computer over a relay" : "others cannot call this computer; it calls them",
-          fmt::format("full credit all the same; for more speed let your router forward TCP port {}", s.listen_port)};
+          fmt::format("full credit all the same; for more speed let your router forward TCP port {}",
+                      s.membership.listen_port)};
 }
 
 Finding of_graphics(const wire::RulesStatus& rules) {
@@ -125,7 +127,7 @@ std::vector<Finding> examine(const Facts& facts) {
     const wire::DaemonStatus& status = facts.status;
     findings.push_back(of_project(status));
     for (const std::string& problem : status.problems) findings.push_back({Health::bad, "problem", problem, ""});
-    if (!status.project.empty()) {
+    if (!status.membership.project.empty()) {
       findings.push_back(of_training(status));
       findings.push_back(of_reach(status));
     }

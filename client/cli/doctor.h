@@ -13,8 +13,10 @@
 
 namespace starling::cli {
 
+// Only `bad` makes the check fail; a `note` is worth reading and keeps nothing from working.
 enum class Health : std::uint8_t { good, note, bad };
 
+// One line of the report, written for the volunteer.
 struct Finding {
   Health health = Health::good;
   std::string about;  // subject, such as "daemon"
@@ -22,6 +24,8 @@ struct Finding {
   std::string to_do;  // advice; empty: none
 };
 
+// Everything that the report judges, gathered beforehand by the command line. With `no_daemon`, the status and the
+// preferences say nothing.
 struct Facts {
   std::string data_dir;
   std::string own_version;

@@ -17,6 +17,8 @@
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
+#include "shared/leaderboard/columns.h"
+#include "shared/wire/json_writer.h"
 
 namespace starling::cli {
 namespace {
@@ -26,9 +28,7 @@ constexpr std::size_t kLogBytesShown = 128 * 1024;
 constexpr int kLogLinesAsked = 1000;
 constexpr std::size_t kSystemFileBytesMax = 64 * 1024;
 
-Result<wire::ControlReply> ask(ControlClient& daemon, std::string command) {
-  wire::ControlRequest request;
-  request.command = std::move(command);
+Result<wire::ControlReply> ask(ControlClient& daemon, const wire::ControlRequest& request) {
   auto reply = daemon.call(request);
   if (reply.ok() && reply->error.has_value()) return *reply->error;
   return reply;
@@ -44,19 +44,16 @@ std::string newest_log(const std::filesystem::path& data_dir) {
 
 void ask_daemon(const Arguments& arguments, Facts& facts) {
   auto daemon = reach_daemon(arguments);
-  auto status = daemon.ok() ? ask(*daemon, "status") : Result<wire::ControlReply>(daemon.error());
+  auto status = daemon.ok() ? ask(*daemon, wire::GetStatus{}) : Result<wire::ControlReply>(daemon.error());
   if (!status.ok()) {
     facts.no_daemon = status.error();
     return;
   }
   facts.status = status->status.value_or(wire::DaemonStatus());
-  auto preferences = ask(*daemon, "preferences");
+  auto preferences = ask(*daemon, wire::GetPreferences{});
   if (preferences.ok() && preferences->preferences) facts.preferences = *preferences->preferences;
   if (arguments.daemon.empty()) return;
-  wire::ControlRequest request;
-  request.command = "log";
-  request.lines = kLogLinesAsked;
-  const auto log = daemon->call(request);
+  const auto log = daemon->call(wire::GetLog{kLogLinesAsked});
   facts.log = !log.ok() ? log.error().message : log->error ? log->error->message : log->text;
 }
 
@@ -86,17 +83,19 @@ std::string system_text() {
 }
 
 std::string me_json(const wire::DaemonStatus& status, const wire::StandingView& me) {
+  using leaderboard::Board;
+  using leaderboard::Unit;
   wire::JsonWriter out;
   out.open("", '{');
-  out.text("project", status.project);
-  out.text("name", status.display_name);
-  out.text("computer", status.peer.hex());
+  out.text("project", status.membership.project);
+  out.text("name", status.membership.display_name);
+  out.text("computer", status.membership.peer.hex());
   out.integer("rank", me.rank);
-  out.number("credit", me.credit);
-  out.number("recent_average", me.recent_average);
-  out.integer("samples", me.samples);
-  out.integer("day_samples", me.day_samples);
-  out.integer("week_samples", me.week_samples);
+  out.number("credit", me.figures.of(Board::total, Unit::credit));
+  out.number("recent_average", me.figures.of(Board::recent, Unit::credit_per_day));
+  out.integer("samples", static_cast<std::int64_t>(me.figures.of(Board::total, Unit::samples)));
+  out.integer("day_samples", static_cast<std::int64_t>(me.figures.of(Board::day, Unit::samples)));
+  out.integer("week_samples", static_cast<std::int64_t>(me.figures.of(Board::week, Unit::samples)));
   out.close('}');
   return out.str() + "\n";
 }
@@ -110,8 +109,8 @@ Result<ControlClient> reach_daemon(const Arguments& arguments) {
 }
 
 Result<std::string> describe_me(ControlClient& daemon, bool json) {
-  STARLING_ASSIGN(const wire::ControlReply status_reply, ask(daemon, "status"));
-  STARLING_ASSIGN(const wire::ControlReply board_reply, ask(daemon, "leaderboard"));
+  STARLING_ASSIGN(const wire::ControlReply status_reply, ask(daemon, wire::GetStatus{}));
+  STARLING_ASSIGN(const wire::ControlReply board_reply, ask(daemon, wire::GetLeaderboard{}));
   const wire::DaemonStatus status = status_reply.status.value_or(wire::DaemonStatus());
   const wire::LeaderboardView board = board_reply.leaderboard.value_or(wire::LeaderboardView());
   const wire::StandingView me = board.pinned.value_or(wire::StandingView());

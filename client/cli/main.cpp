@@ -113,7 +113,7 @@ int run_me(const Arguments& arguments) {
   return kOk;
 }
 
-int run(Arguments arguments) {
+int run(const Arguments& arguments, wire::ControlRequest request) {
   if (!arguments.preference.empty()) {  // an unknown name is reported without a daemon
     if (const auto known = wire::preference_text({}, arguments.preference); !known.ok()) {
       return fail(arguments, known.error(), kRefused);
@@ -122,40 +122,24 @@ int run(Arguments arguments) {
   auto client = reach_daemon(arguments);
   if (!client.ok()) return fail(arguments, client.error(), code_without_reply(client.error()));
   while (true) {
-    const auto reply = client->call(arguments.request);
+    const auto reply = client->call(request);
     if (!reply.ok()) return fail(arguments, reply.error(), code_without_reply(reply.error()));
     if (reply->error.has_value()) return fail(arguments, *reply->error, kRefused);
     print(arguments, *reply);
-    if (arguments.request.command == "stop") client->wait_for_end();
+    if (std::holds_alternative<wire::StopDaemon>(request)) client->wait_for_end();
     if (!arguments.follow || !reply->status.has_value()) return kOk;
-    arguments.request.after_revision = reply->status->revision;
+    request = wire::GetStatus{reply->status->revision};
   }
 }
 
 // Reads the password, if one is to be sent along.
 Status add_password(Arguments& arguments) {
   if (!arguments.password_file.empty()) {
-    STARLING_ASSIGN(arguments.request.password, read_password(arguments.password_file));
-  } else if (arguments.ask_password || !arguments.request.email.empty()) {
-    STARLING_ASSIGN(arguments.request.password, ask_password(!arguments.request.email.empty()));
+    STARLING_ASSIGN(arguments.requests.join.password, read_password(arguments.password_file));
+  } else if (arguments.ask_password || !arguments.requests.join.email.empty()) {
+    STARLING_ASSIGN(arguments.requests.join.password, ask_password(!arguments.requests.join.email.empty()));
   }
   return {};
-}
-
-// The control API's name of the given command; fills in the changes of `prefs set`.
-std::string request_of(const std::string& given, Arguments& arguments) {
-  if (given == "snooze") return "pause";
-  if (given == "prefs get") return "preferences";
-  if (given.starts_with("team ")) return "team";
-  if (given.starts_with("remote ")) return "remote";
-  if (given.starts_with("projects ")) return given.substr(sizeof "projects");
-  if (!given.starts_with("prefs ")) return given;
-  if (!arguments.preference_words.empty()) {
-    std::string value;
-    for (const std::string& word : arguments.preference_words) value += (value.empty() ? "" : " ") + word;
-    arguments.request.changes.push_back({arguments.preference, value});
-  }
-  return "set_preferences";
 }
 
 }  // namespace
@@ -200,6 +184,5 @@ int main(int argc, char** argv) {
   if (given == "report") return run_report(arguments);
   if (given == "me") return run_me(arguments);
   if (const Status added = add_password(arguments); !added.ok()) return fail(arguments, added.error(), kRefused);
-  arguments.request.command = request_of(given, arguments);
-  return run(std::move(arguments));
+  return run(arguments, request_of(given, arguments));
 }

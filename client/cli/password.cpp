@@ -9,7 +9,7 @@
 
 #include "shared/base/files.h"
 #include "shared/base/unique_fd.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::cli {
 namespace {

@@ -9,8 +9,8 @@ namespace starling::cli {
 namespace {
 
 std::string sentence(const wire::DaemonStatus& s) {
-  if (s.phase == "training") return "Training";
-  std::string text = s.phase;
+  if (s.phase == wire::DaemonPhase::training) return "Training";
+  std::string text(wire::to_string(s.phase));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   if (!s.reason.empty()) text += ": " + s.reason;
   if (!s.ends_when.empty()) text += fmt::format(" (until {})", s.ends_when);
@@ -18,8 +18,8 @@ std::string sentence(const wire::DaemonStatus& s) {
 }
 
 double round_fraction(const wire::DaemonStatus& s) {
-  if (s.target_batch_size <= 0) return 0;
-  return static_cast<double>(s.samples_accumulated) / static_cast<double>(s.target_batch_size);
+  if (s.swarm.target_batch_size <= 0) return 0;
+  return static_cast<double>(s.swarm.samples_accumulated) / static_cast<double>(s.swarm.target_batch_size);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -70,14 +70,15 @@ std::string reach_lines(const wire::DaemonStatus& s) {
   if (reach.reachability == "reachable") {
     const bool mapped = reach.mapped_port != 0;
     text = fmt::format("  reachable  directly, at {} port {}{}\n", reach.address,
-                       mapped ? reach.mapped_port : s.listen_port, mapped ? ", opened by " + reach.mapped_by : "");
+                       mapped ? reach.mapped_port : s.membership.listen_port,
+                       mapped ? ", opened by " + reach.mapped_by : "");
   } else if (reach.reachability == "blocked") {
     text = reach.relay.is_zero() ? std::string("  reachable  no; it takes part by calling others, for full credit")
                                  : fmt::format("  reachable  over relay {}", reach.relay.brief());
     if (reach.relay.is_zero() && !reach.relay_problem.empty()) text += fmt::format(" ({})", reach.relay_problem);
     text +=
         fmt::format("\n             To be dialled directly, let your router forward TCP port {} to this computer{}\n",
-                    s.listen_port, reach.address.empty() ? "" : fmt::format(" (seen at {})", reach.address));
+                    s.membership.listen_port, reach.address.empty() ? "" : fmt::format(" (seen at {})", reach.address));
   }
   if (reach.clients > 0 || reach.streams > 0 || reach.bytes > 0) {
     text += fmt::format("  relaying   for {} computers, {} pairs connected, {} passed on\n", reach.clients,
@@ -125,40 +126,45 @@ std::string format_status(const wire::DaemonStatus& s) {
   text += action_lines(s.rules);
   text += update_lines(s.update);
   for (const std::string& problem : s.problems) text += fmt::format("  problem    {}\n", problem);
-  if (s.project.empty()) return text;
-  text += fmt::format("  project    {} as {}, run {}{}\n", s.project, s.display_name, s.run_id.empty() ? "-" : s.run_id,
-                      s.run_state.empty() ? "" : " (" + s.run_state + ")");
-  text += fmt::format("  round      {} {} {} of {} samples, {} by this computer\n", s.round,
-                      progress_bar(round_fraction(s), 20), s.samples_accumulated, s.target_batch_size,
-                      s.samples_this_round);
-  text += fmt::format("  swarm      {} members, {:.1f} samples/s, {:.1f} of them here\n", s.swarm_size,
-                      s.swarm_samples_per_s, s.samples_per_s);
-  if (!s.plan.empty()) text += fmt::format("  averaging  {}\n", s.plan);
-  text += fmt::format("  model      loss {:.3f}", s.loss);
-  if (s.validation_bits_per_byte) text += fmt::format(", held-out {:.3f} bits per byte", *s.validation_bits_per_byte);
-  if (s.validation_accuracy) text += fmt::format(", {:.1f} % guessed right", 100 * *s.validation_accuracy);
-  text += fmt::format("; {} rounds done, {} lost\n", s.rounds_done, s.rounds_failed);
-  if (s.mixings + s.mixings_missed > 0) {
+  if (s.membership.project.empty()) return text;
+  text += fmt::format("  project    {} as {}, run {}{}\n", s.membership.project, s.membership.display_name,
+                      s.membership.run_id.empty() ? "-" : s.membership.run_id,
+                      s.membership.run_state.empty() ? "" : " (" + s.membership.run_state + ")");
+  text += fmt::format("  round      {} {} {} of {} samples, {} by this computer\n", s.training.round,
+                      progress_bar(round_fraction(s), 20), s.swarm.samples_accumulated, s.swarm.target_batch_size,
+                      s.training.samples_this_round);
+  text += fmt::format("  swarm      {} members, {:.1f} samples/s, {:.1f} of them here\n", s.swarm.size,
+                      s.swarm.samples_per_s, s.training.samples_per_s);
+  if (!s.swarm.plan.empty()) text += fmt::format("  averaging  {}\n", s.swarm.plan);
+  text += fmt::format("  model      loss {:.3f}", s.training.loss);
+  if (s.training.validation_bits_per_byte)
+    text += fmt::format(", held-out {:.3f} bits per byte", *s.training.validation_bits_per_byte);
+  if (s.training.validation_accuracy)
+    text += fmt::format(", {:.1f} % guessed right", 100 * *s.training.validation_accuracy);
+  text += fmt::format("; {} rounds done, {} lost\n", s.training.rounds_done, s.training.rounds_failed);
+  if (s.local_steps.gossips + s.local_steps.mixings_missed > 0) {
     text += fmt::format("  mixing     {} times with others, {} times nobody came; {:.2f} % from the average\n",
-                        s.mixings, s.mixings_missed, 100 * s.spread);
+                        s.local_steps.gossips, s.local_steps.mixings_missed, 100 * s.local_steps.spread);
   }
-  text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.credit, s.samples_credited);
+  text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.training.credit, s.training.samples_credited);
   text += reach_lines(s);
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",
-                      bytes_text(static_cast<double>(s.bytes_sent)), bytes_text(static_cast<double>(s.bytes_received)),
-                      bytes_text(s.upload_bytes_per_s), bytes_text(s.download_bytes_per_s));
+                      bytes_text(static_cast<double>(s.network.bytes_sent)),
+                      bytes_text(static_cast<double>(s.network.bytes_received)),
+                      bytes_text(s.network.upload_bytes_per_s), bytes_text(s.network.download_bytes_per_s));
   text += limit_lines(s.rules);
-  if (s.coordinator_away) {
+  if (s.membership.coordinator_away) {
     text += fmt::format("  The coordinator cannot be reached{}. {} reports are waiting for it.\n",
-                        s.synced && !s.paused ? "; training goes on" : "", s.reports_waiting);
+                        s.training.synced && !s.paused ? "; training goes on" : "", s.training.reports_waiting);
   }
   return text;
 }
 
 std::string format_status_line(const wire::DaemonStatus& s) {
-  std::string line = fmt::format("round {:>5} {} {:>5}/{:<5} loss {:.3f}  {:>7.1f} samples/s  swarm {:>3}  {}", s.round,
-                                 progress_bar(round_fraction(s), 20), s.samples_accumulated, s.target_batch_size,
-                                 s.loss, s.samples_per_s, s.swarm_size, s.phase);
+  std::string line =
+      fmt::format("round {:>5} {} {:>5}/{:<5} loss {:.3f}  {:>7.1f} samples/s  swarm {:>3}  {}", s.training.round,
+                  progress_bar(round_fraction(s), 20), s.swarm.samples_accumulated, s.swarm.target_batch_size,
+                  s.training.loss, s.training.samples_per_s, s.swarm.size, wire::to_string(s.phase));
   if (!s.reason.empty()) line += ": " + s.reason;
   return line;
 }

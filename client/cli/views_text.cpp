@@ -3,12 +3,17 @@
 #include <fmt/core.h>
 
 #include <ctime>
+#include <functional>
 
 #include "client/cli/status_text.h"
+#include "shared/leaderboard/columns.h"
 #include "shared/wire/web_address.h"
 
 namespace starling::cli {
 namespace {
+
+using leaderboard::Board;
+using leaderboard::Unit;
 
 std::string local_time(WallTime when) {
   const std::time_t seconds = when.unix_ms / 1000;
@@ -20,9 +25,21 @@ std::string local_time(WallTime when) {
 
 double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
+// `figure` makes the text of a column, by its place in the table.
+std::string board_line(std::string_view rank, std::string_view name,
+                       const std::function<std::string(std::size_t)>& figure) {
+  std::string line = fmt::format("{:>6}  {:<40}", rank, name);
+  for (std::size_t i = 0; i < leaderboard::kColumns.size(); ++i) {
+    if (leaderboard::kColumns[i].text.empty()) continue;
+    line += fmt::format("  {:>{}}", figure(i), leaderboard::kColumns[i].unit == Unit::samples ? 12 : 14);
+  }
+  return line + "\n";
+}
+
 std::string standing_line(const wire::StandingView& row) {
-  return fmt::format("{:>6}  {:<40}  {:>14.6f}  {:>14.6f}  {:>12}\n", row.rank, row.name, row.recent_average,
-                     row.credit, row.samples);
+  return board_line(std::to_string(row.rank), row.name, [&](std::size_t i) {
+    return fmt::format("{:.{}f}", row.figures.at(i), leaderboard::kColumns[i].unit == Unit::samples ? 0 : 6);
+  });
 }
 
 std::string link_words(const wire::PeerView& peer) {
@@ -50,21 +67,23 @@ std::string format_preview(const wire::ProjectPreview& p) {
 std::string format_leaderboard(const wire::LeaderboardView& board) {
   std::string text =
       fmt::format("{}: {} volunteers, by {}, page {}\n", board.project, board.volunteers, board.sort, board.page);
-  text += fmt::format("{:>6}  {:<40}  {:>14}  {:>14}  {:>12}\n", "rank", "name", "recent a day", "credit", "samples");
+  text += board_line("rank", "name", [](std::size_t i) { return std::string(leaderboard::kColumns[i].text); });
   for (const wire::StandingView& row : board.rows) text += standing_line(row);
   if (board.pinned) text += "you:\n" + standing_line(*board.pinned);
   return text;
 }
 
 std::string format_me(const wire::DaemonStatus& status, const wire::LeaderboardView& board) {
-  std::string text =
-      fmt::format("{} in {}, from computer {}\n", status.display_name, status.project, status.peer.brief());
+  std::string text = fmt::format("{} in {}, from computer {}\n", status.membership.display_name,
+                                 status.membership.project, status.membership.peer.brief());
   if (!board.pinned) return text + "  nothing credited yet: that comes with the first finished round\n";
   const wire::StandingView& me = *board.pinned;
   text += fmt::format("  rank       {} of {}, by recent credit\n", me.rank, board.volunteers);
-  text += fmt::format("  credit     {:.6f}, recently {:.6f} a day\n", me.credit, me.recent_average);
-  return text + fmt::format("  samples    {} accepted; {} in the last day, {} in the last week\n", me.samples,
-                            me.day_samples, me.week_samples);
+  text += fmt::format("  credit     {:.6f}, recently {:.6f} a day\n", me.figures.of(Board::total, Unit::credit),
+                      me.figures.of(Board::recent, Unit::credit_per_day));
+  return text + fmt::format("  samples    {:.0f} accepted; {:.0f} in the last day, {:.0f} in the last week\n",
+                            me.figures.of(Board::total, Unit::samples), me.figures.of(Board::day, Unit::samples),
+                            me.figures.of(Board::week, Unit::samples));
 }
 
 std::string format_projects(const std::vector<wire::ProjectView>& projects) {

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <concepts>
 #include <future>
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/base/overloaded.h"
 #include "shared/base/version.h"
 
 namespace starling::daemon {
@@ -31,6 +33,9 @@ wire::ControlReply reply_of(Result<std::string> text) {
   }
   return reply;
 }
+
+template <typename T, typename... Types>
+concept OneOf = (std::same_as<T, Types> || ...);
 
 Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
 
@@ -60,11 +65,11 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
   App* self = app.get();
   STARLING_ASSIGN(app->server_, ControlServer::create(app->options_.data_dir / app->options_.control_socket,
                                                       [self](const auto& request) { return self->handle(request); }));
-  if (options.remote_door) app->remote_->reopen();
+  if (options.remote_door) app->remote_.door->reopen();
   // The first look comes first, so that nothing begins that the rules forbid.
-  app->sensing_.post([self] {
+  app->loops_.sensors.post([self] {
     self->look_around();
-    self->control_.post([self] {
+    self->loops_.control.post([self] {
       if (self->current() != nullptr) self->open_project();
       self->publish();
     });
@@ -75,33 +80,31 @@ Result<std::unique_ptr<App>> App::create(const AppOptions& options) {
 App::App(const AppOptions& options, storage::Memberships memberships, storage::HostIdentity host)
     : options_(options),
       host_(std::move(host)),
-      sensors_(sensors_for(options)),
+      preparation_{.backoff = net::Backoff(static_cast<std::uint64_t>(clocks_.corrected.wall_now().unix_ms),
+                                           {std::chrono::milliseconds(500), std::chrono::seconds(30)})},
+      sensing_{.sensors = sensors::Sensors(sensors_for(options))},
       memberships_(std::move(memberships)),
-      governor_(storage::PreferenceFiles(options.data_dir), volunteers_clock_, options.threads),
-      backoff_(static_cast<std::uint64_t>(clock_.wall_now().unix_ms),
-               {std::chrono::milliseconds(500), std::chrono::seconds(30)}),
-      control_(clock_),
-      trainer_(clock_),
-      coordinator_(clock_),
-      sensing_(clock_) {
-  remote_ = std::make_unique<RemoteDoor>(options_.data_dir, volunteers_clock_,
-                                         [this](const auto& request) { return handle(request); });
-  control_.start("control");
-  trainer_.start("trainer");
-  coordinator_.start("coordinator");
-  sensing_.start("sensors");
-  updates_ = std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
-                                                          [this] { control_.post([this] { publish(); }); }, &line_},
-                                            volunteers_clock_);
+      governor_(storage::PreferenceFiles(options.data_dir), clocks_.volunteers, options.threads),
+      loops_(clocks_.corrected) {
+  remote_.door = std::make_unique<RemoteDoor>(options_.data_dir, clocks_.volunteers,
+                                              [this](const auto& request) { return handle(request); });
+  loops_.control.start("control");
+  loops_.trainer.start("trainer");
+  loops_.coordinator.start("coordinator");
+  loops_.sensors.start("sensors");
+  updates_.keeper =
+      std::make_unique<UpdateKeeper>(UpdateOptions{options_.update_source, options_.program, options_.data_dir,
+                                                   [this] { loops_.control.post([this] { publish(); }); }, &line_},
+                                     clocks_.volunteers);
 }
 
 App::~App() {
-  closing_ = true;
+  preparation_.ending = true;
   board_.close();
   look_ups_.cancel();
-  updates_->cancel();
-  sensing_.stop();
-  control_.run_and_wait([this] {
+  updates_.keeper->cancel();
+  loops_.sensors.stop();
+  loops_.control.run_and_wait([this] {
     count_traffic();
     governor_.save_traffic();
     save_history();
@@ -109,60 +112,66 @@ App::~App() {
     if (calls_) calls_->cancel();
   });
   // These tasks stand behind everything that still runs on these threads, in the order in which they feed one another.
-  coordinator_.run_and_wait([] {});
-  trainer_.run_and_wait([this] {
+  loops_.coordinator.run_and_wait([] {});
+  loops_.trainer.run_and_wait([this] {
     if (run_) run_->finish_on_trainer(true);
   });
   server_.reset();
-  remote_->close();  // control still asks for its view
-  coordinator_.stop();
-  trainer_.stop();
-  control_.stop();
-  updates_.reset();  // posts to control until its thread has ended
+  remote_.door->close();  // control still asks for its view
+  loops_.coordinator.stop();
+  loops_.trainer.stop();
+  loops_.control.stop();
+  updates_.keeper.reset();  // posts to control until its thread has ended
 }
 
 wire::ControlReply App::handle(const wire::ControlRequest& request) {
-  if (request.command == "status") {
-    wire::ControlReply reply;
-    const std::int64_t after = std::max<std::int64_t>(0, request.after_revision.value_or(0));
-    reply.status = board_.wait(after, request.after_revision ? from_ms(wire::kLongPollMs) : kFirstLookMax);
-    return reply;
-  }
-  if (request.command == "join") {
-    return reply_of(join(request.link, {request.name, request.email, request.password}));
-  }
-  if (request.command == "pause" || request.command == "resume" || request.command == "preferences" ||
-      request.command == "set_preferences") {
-    return steer(request);
-  }
-  if (request.command == "leave") return reply_of(leave(request.project));
-  if (request.command == "projects" || request.command == "share" || request.command == "train" ||
-      request.command == "allow") {
-    return arrange(request);
-  }
-  if (request.command == "stop" && options_.stop) {
-    log_info("asked to end, over the control socket");
-    options_.stop();
-    return {};
-  }
-  if (request.command == "log") return reply_of(log_tail(request.lines));
-  if (request.command == "remote") return arrange_remote(request);
-  if (request.command == "history" || request.command == "peers") return recall(request);
-  if (request.command == "preview" || request.command == "leaderboard" || request.command == "team")
-    return look_up(request);
-  if (request.command == "update") return reply_of(updates_->ask(request.install));
-  if (request.command == "sample") return reply_of(sample(request));
-  return reply_of(
-      Status(Error{ErrorCode::invalid_argument,
-                   fmt::format("this daemon has no command '{}'; if Starling was updated, start the daemon again",
-                               request.command)}));
+  using namespace wire;
+  return std::visit(
+      Overloaded{
+          [&](const GetStatus& asked) { return status_after(asked.after_revision); },
+          [&](const JoinProject& asked) {
+            return reply_of(join(asked.link, {asked.name, asked.email, asked.password}));
+          },
+          [&](const LeaveProject& asked) { return reply_of(leave(asked.project)); },
+          [&](const ListProjects&) { return arrange(nullptr); },
+          [&](const ShareProject& asked) { return arrange([&] { return share(asked); }); },
+          [&](const TrainProject& asked) { return arrange([&] { return give_turn(asked.project); }); },
+          [&](const AllowProject& asked) { return arrange([&] { return allow(asked.project); }); },
+          [&](const OneOf<Pause, Resume, GetPreferences, SetPreferences> auto&) { return steer(request); },
+          [&](const OneOf<GetHistory, GetPeers> auto&) { return recall(request); },
+          [&](const OneOf<PreviewProject, GetLeaderboard, ArrangeTeam> auto&) { return look_up(request); },
+          [&](const GetLog& asked) { return reply_of(log_tail(asked.lines)); },
+          [&](const ArrangeRemote& asked) { return arrange_remote(asked); },
+          [&](const LookForUpdate& asked) { return reply_of(updates_.keeper->ask(asked.install)); },
+          [&](const SampleText& asked) { return reply_of(sample(asked)); },
+          [&](const StopDaemon&) { return reply_of(stop()); },
+          [](const Authenticate&) {
+            return reply_of(
+                Status(Error{ErrorCode::invalid_argument, "a token is the first line from another computer"}));
+          },
+      },
+      request);
 }
 
-Result<std::string> App::sample(const wire::ControlRequest& request) {
+wire::ControlReply App::status_after(std::optional<std::int64_t> revision) {
+  wire::ControlReply reply;
+  reply.status = board_.wait(std::max<std::int64_t>(0, revision.value_or(0)),
+                             revision ? from_ms(wire::kLongPollMs) : kFirstLookMax);
+  return reply;
+}
+
+Status App::stop() {
+  if (!options_.stop) return Error{ErrorCode::unsupported, "this daemon cannot be ended from here"};
+  log_info("asked to end, over the control socket");
+  options_.stop();
+  return {};
+}
+
+Result<std::string> App::sample(const wire::SampleText& request) {
   // Shared: the trainer thread may answer after this caller has given up.
   auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> future = answer->get_future();
-  control_.run_and_wait([&] {
+  loops_.control.run_and_wait([&] {
     if (!run_) {
       answer->set_value(
           Error{ErrorCode::failed_precondition,
@@ -193,38 +202,39 @@ Result<std::string> App::log_tail(int lines) const {
 void App::publish() {
   wire::DaemonStatus status;
   status.version = kVersion;
-  status.peer = host_.key.peer_id();
-  status.projects = static_cast<int>(memberships_.all().size());
+  status.membership.peer = host_.key.peer_id();
+  status.membership.projects = static_cast<int>(memberships_.all().size());
   const storage::Membership* membership = current();
-  has_project_ = membership != nullptr;
+  sensing_.has_project = membership != nullptr;
   if (membership != nullptr) {
-    status.project = membership->project.name;
-    status.display_name = membership->project.display_name;
+    status.membership.project = membership->project.name;
+    status.membership.display_name = membership->project.display_name;
   }
-  if (!closing_run_.empty()) {
-    status.phase = "idle";
-    status.reason = closing_run_;
+  if (!change_.closing.empty()) {
+    status.phase = wire::DaemonPhase::idle;
+    status.reason = change_.closing;
     status.ends_when = "what it left is put away";
   } else if (membership == nullptr) {
-    status.phase = "idle";
+    status.phase = wire::DaemonPhase::idle;
     status.reason = "no project was joined";
     status.ends_when = "you join one: starling join LINK --name NAME";
   } else if (run_) {
     run_->describe(status);
   } else {
-    status.phase = prepare_due_ ? "paused" : "preparing";
-    status.reason = preparing_;
-    status.ends_when = version_required_.empty() ? "the model and its data are here" : "Starling is updated";
-    if (refusal_) {
-      status.ends_when = refusal_->ends_when;
-      status.rules.action = refusal_->action;
-      status.rules.action_command = refusal_->command;
+    status.phase = preparation_.due ? wire::DaemonPhase::paused : wire::DaemonPhase::preparing;
+    status.reason = preparation_.activity;
+    status.ends_when =
+        preparation_.version_required.empty() ? "the model and its data are here" : "Starling is updated";
+    if (preparation_.refusal) {
+      status.ends_when = preparation_.refusal->ends_when;
+      status.rules.action = preparation_.refusal->action;
+      status.rules.action_command = preparation_.refusal->command;
     }
   }
-  status.update = updates_->status();
-  status.update.required = version_required_;
+  status.update = updates_.keeper->status();
+  status.update.required = preparation_.version_required;
   governor_.describe(status);
-  if (const std::string problem = remote_->view().problem; !problem.empty()) {
+  if (const std::string problem = remote_.door->view().problem; !problem.empty()) {
     status.problems.push_back("other computers cannot control this daemon: " + problem);
   }
   notice_round_ends(status);

@@ -37,6 +37,8 @@
 
 namespace starling::daemon {
 
+// Settings for the life of the daemon, made by its main program. Preferences that the volunteer may change while it
+// runs stand in wire::Preferences.
 struct AppOptions {
   std::filesystem::path data_dir;
   std::string control_socket = "control.sock";  // in the data directory
@@ -69,12 +71,15 @@ class App {
   Result<std::string> join(const std::string& link, const Applicant& applicant);
   wire::ControlReply steer(const wire::ControlRequest& request);  // pause, resume, preferences
   Status leave(const std::string& project);
-  wire::ControlReply arrange(const wire::ControlRequest& request);  // projects, share, train
-  Result<std::string> sample(const wire::ControlRequest& request);
+  // Does `work` on the control thread, if there is any, and lists the projects.
+  wire::ControlReply arrange(const std::function<Result<std::string>()>& work);
+  wire::ControlReply status_after(std::optional<std::int64_t> revision);
+  Status stop();
+  Result<std::string> sample(const wire::SampleText& request);
   Result<std::string> log_tail(int lines) const;
   wire::ControlReply recall(const wire::ControlRequest& request);  // history, peers
-  wire::ControlReply arrange_remote(const wire::ControlRequest& request);
-  wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard: asks a coordinator
+  wire::ControlReply arrange_remote(const wire::ArrangeRemote& request);
+  wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard, team: asks a coordinator
 
   // Control thread.
   storage::Membership* current();  // null: nothing is joined, or one project makes room for the next
@@ -90,7 +95,9 @@ class App {
   // Returns the index of the request's project, or of the only one; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
   [[nodiscard]] Status check_nothing_closes() const;
-  [[nodiscard]] Result<std::string> arrange_now(const wire::ControlRequest& request);
+  [[nodiscard]] Result<std::string> share(const wire::ShareProject& request);
+  [[nodiscard]] Result<std::string> give_turn(const std::string& project);
+  [[nodiscard]] Result<std::string> allow(const std::string& project);
   void leave_now(std::size_t index, std::function<void(Status)> left);
   void count_turn();        // every second
   void end_turn_if_over();  // between two rounds
@@ -111,57 +118,87 @@ class App {
   // Sensor thread.
   void look_around();
 
-  AppOptions options_;
-  storage::HostIdentity host_;
-  CorrectedClock clock_;
-  SystemClock volunteers_clock_;
-  net::Line line_;  // all traffic takes from it; the control thread sets its limits
-  StatusBoard board_;
-  std::atomic<bool> closing_{false};     // ends a preparation that is under way
-  std::atomic<bool> may_prepare_{true};  // ends a preparation, too, until the rules allow it again
-  std::atomic<int> preparation_{0};      // number of the one that counts; the result of an earlier one comes too late
-  std::atomic<bool> has_project_{false};
-  std::atomic<bool> need_programs_{false};
-  std::atomic<bool> need_temperature_{false};
-  sensors::Sensors sensors_;  // sensor thread
-  LookUps look_ups_{line_};   // connections' threads
-
-  // Control thread:
-  storage::Memberships memberships_;
-  std::unique_ptr<CoordinatorCalls> calls_;
-  std::unique_ptr<ProjectRun> run_;
-  std::unique_ptr<UpdateKeeper> updates_;
-  bool asks_for_next_run_ = false;
-  std::optional<Refusal> refusal_;  // the obstacle that the last preparation found
-  std::string version_required_;    // version that the run needs; this one is older
-  bool handing_over_ = false;
-  std::string closing_run_;               // why the run is being closed; empty: it is not
-  std::optional<std::size_t> next_turn_;  // index of the project whose turn comes once the run is closed
+  // A run that is being opened, and the obstacle that the last attempt found.
+  struct Preparation {
+    std::atomic<bool> ending{false};  // the daemon ends, and the preparation with it
+    std::atomic<bool> allowed{true};  // by the rules; otherwise it ends, until they allow it again
+    std::atomic<int> number{0};       // the one that counts; the result of an earlier one comes too late
+    // Control thread:
+    std::string activity{};  // or why it waits
+    bool due = false;        // it begins once the rules allow it
+    std::optional<Refusal> refusal{};
+    std::string version_required{};  // version that the run needs; this one is older
+    net::Backoff backoff;
+  };
+  // The sensors, and what the control thread wants them to look at. Sensor thread.
+  struct Sensing {
+    std::atomic<bool> has_project{false};
+    std::atomic<bool> needs_programs{false};
+    std::atomic<bool> needs_temperature{false};
+    sensors::Sensors sensors;
+  };
+  struct Clocks {
+    CorrectedClock corrected;
+    SystemClock volunteers;
+  };
+  // A run makes room for the next one.
+  struct Change {
+    bool asks_for_next_run = false;
+    std::string closing;              // why the run is being closed; empty: it is not
+    std::optional<std::size_t> next;  // index of the project whose turn comes once the run is closed
+  };
   struct Turn {
     TimePoint began{};
     TimePoint looked{};        // when the turn was counted last
     TimePoint trained_last{};  // when it last trained, or was forbidden to
     TimePoint saved{};
-    bool trains = false;  // the state published last
+    bool trains = false;                     // the state published last
+    std::map<int, TimePoint> resting_until;  // by number of the membership
   };
+  struct History {
+    std::int64_t rounds_ended = 0;
+    TimePoint saved{};
+  };
+  struct Updates {
+    std::unique_ptr<UpdateKeeper> keeper;
+    bool handing_over = false;
+  };
+  // In the order of their making: those that are fed end before those that feed them.
+  struct Loops {
+    explicit Loops(const Clock& clock) : control(clock), trainer(clock), coordinator(clock), sensors(clock) {}
+    TaskLoop control;
+    TaskLoop trainer;
+    TaskLoop coordinator;
+    TaskLoop sensors;
+  };
+  struct Remote {
+    Mutex mutex;  // opening and shutting the door take turns
+    std::unique_ptr<RemoteDoor> door;
+  };
+
+  AppOptions options_;
+  storage::HostIdentity host_;
+  Clocks clocks_;
+  net::Line line_;  // all traffic takes from it; the control thread sets its limits
+  StatusBoard board_;
+  Preparation preparation_;
+  Sensing sensing_;
+  LookUps look_ups_{line_};  // connections' threads
+
+  // Control thread:
+  storage::Memberships memberships_;
+  std::unique_ptr<CoordinatorCalls> calls_;
+  std::unique_ptr<ProjectRun> run_;
+  Updates updates_;
+  Change change_;
   Turn turn_;
-  std::map<int, TimePoint> resting_until_;  // by number of the membership
   Governor governor_;
-  std::string preparing_;     // the preparation's activity, or why it waits
-  bool prepare_due_ = false;  // the preparation begins once the rules allow it
-  std::int64_t rounds_ended_ = 0;
-  TimePoint history_saved_{};
-  net::Backoff backoff_;
+  History history_;
 
   Mutex join_mutex_;  // joins take turns
-
-  TaskLoop control_;
-  TaskLoop trainer_;
-  TaskLoop coordinator_;
-  TaskLoop sensing_;
+  Loops loops_;
   std::unique_ptr<ControlServer> server_;
-  Mutex remote_mutex_;  // opening and shutting the door take turns
-  std::unique_ptr<RemoteDoor> remote_;
+  Remote remote_;
 };
 
 }  // namespace starling::daemon

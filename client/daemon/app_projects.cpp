@@ -40,12 +40,12 @@ Result<std::string> App::join(const std::string& link_text, const Applicant& app
   if (!link.ok()) return link.error().prefixed("read the join link");
   const MutexLock lock(join_mutex_);
   Status status = is_ending();
-  control_.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
+  loops_.control.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
   if (!status.ok()) return status.error();
-  auto project = join_project(*link, applicant, host_, clock_, &line_);
+  auto project = join_project(*link, applicant, host_, clocks_.corrected, &line_);
   if (!project.ok()) return project.error();
   status = is_ending();
-  control_.run_and_wait([&] {
+  loops_.control.run_and_wait([&] {
     status = memberships_.add(*project, policy::trained_at_start(claims()));
     if (!status.ok()) return;
     log_info("joined '{}' as '{}'", project->name, project->display_name);
@@ -56,8 +56,8 @@ Result<std::string> App::join(const std::string& link_text, const Applicant& app
 }
 
 Status App::check_nothing_closes() const {
-  if (closing_run_.empty()) return {};
-  return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", closing_run_)};
+  if (change_.closing.empty()) return {};
+  return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", change_.closing)};
 }
 
 Result<std::size_t> App::meant(const std::string& project) const {
@@ -72,7 +72,7 @@ Result<std::size_t> App::meant(const std::string& project) const {
 Status App::leave(const std::string& project) {
   auto answer = std::make_shared<std::promise<Status>>();
   std::future<Status> future = answer->get_future();
-  control_.run_and_wait([&] {
+  loops_.control.run_and_wait([&] {
     const auto index = meant(project);
     if (const Status settled = check_nothing_closes(); !settled.ok()) {
       answer->set_value(settled);
@@ -92,7 +92,7 @@ Status App::leave(const std::string& project) {
 
 void App::leave_now(std::size_t index, std::function<void(Status)> left) {
   if (index != memberships_.current()) {
-    resting_until_.erase(memberships_.all()[index].number);
+    turn_.resting_until.erase(memberships_.all()[index].number);
     const Status removed = memberships_.remove(index);
     publish();
     return left(removed.ok() ? removed : removed.error().prefixed("leave the project"));
@@ -109,13 +109,13 @@ void App::leave_now(std::size_t index, std::function<void(Status)> left) {
   });
 }
 
-wire::ControlReply App::arrange(const wire::ControlRequest& request) {
+wire::ControlReply App::arrange(const std::function<Result<std::string>()>& work) {
   wire::ControlReply reply;
   reply.error = is_ending();
-  control_.run_and_wait([&] {
+  loops_.control.run_and_wait([&] {
     reply.error.reset();
-    if (request.command != "projects") {
-      if (auto arranged = arrange_now(request); arranged.ok()) {
+    if (work) {
+      if (auto arranged = work(); arranged.ok()) {
         reply.text = std::move(*arranged);
       } else {
         reply.error = arranged.error();
@@ -126,27 +126,30 @@ wire::ControlReply App::arrange(const wire::ControlRequest& request) {
   return reply;
 }
 
-Result<std::string> App::arrange_now(const wire::ControlRequest& request) {
-  STARLING_ASSIGN(const std::size_t index, meant(request.project));
-  storage::Membership& membership = memberships_.all()[index];
-  if (request.command == "train") {
-    if (next_turn_) {
-      next_turn_ = index;
-    } else {
-      STARLING_TRY(check_nothing_closes());
-      change_over(index);
-    }
-    return next_turn_ ? fmt::format("Changing over to '{}'.", membership.project.name) : std::string();
-  }
-  if (request.command == "allow") {
+Result<std::string> App::give_turn(const std::string& project) {
+  STARLING_ASSIGN(const std::size_t index, meant(project));
+  if (change_.next) {
+    change_.next = index;
+  } else {
     STARLING_TRY(check_nothing_closes());
-    STARLING_TRY(allow_program(membership));
-    return std::string();
+    change_over(index);
   }
+  return change_.next ? fmt::format("Changing over to '{}'.", memberships_.all()[index].project.name) : std::string();
+}
+
+Result<std::string> App::allow(const std::string& project) {
+  STARLING_ASSIGN(const std::size_t index, meant(project));
+  STARLING_TRY(check_nothing_closes());
+  STARLING_TRY(allow_program(memberships_.all()[index]));
+  return std::string();
+}
+
+Result<std::string> App::share(const wire::ShareProject& request) {
+  STARLING_ASSIGN(const std::size_t index, meant(request.project));
   if (!request.share || *request.share > storage::kShareMax) {
     return Error{ErrorCode::invalid_argument, fmt::format("a share is a number from 0 to {}", storage::kShareMax)};
   }
-  membership.share = *request.share;
+  memberships_.all()[index].share = *request.share;
   STARLING_TRY(memberships_.save());
   return std::string();
 }
@@ -163,7 +166,7 @@ Status App::allow_program(const storage::Membership& membership) {
   STARLING_TRY(membership.files->allow(manifest.model.script.program.sha256));
   log_info("allowed: program {} of '{}'", manifest.model.script.program.sha256.hex(), membership.project.name);
   if (&membership == current() && !run_) {
-    refusal_.reset();
+    preparation_.refusal.reset();
     prepare();
   }
   return {};
@@ -171,7 +174,7 @@ Status App::allow_program(const storage::Membership& membership) {
 
 std::vector<wire::ProjectView> App::project_views() {
   std::vector<wire::ProjectView> views;
-  const std::size_t turn = next_turn_.value_or(memberships_.current());
+  const std::size_t turn = change_.next.value_or(memberships_.current());
   for (std::size_t i = 0; i < memberships_.all().size(); ++i) {
     const storage::Membership& membership = memberships_.all()[i];
     views.push_back({membership.project.name, membership.project.display_name, storage::address_of(membership.project),
@@ -183,16 +186,16 @@ std::vector<wire::ProjectView> App::project_views() {
 void App::open_project() {
   storage::Membership& membership = *current();
   turn_ = {};
-  turn_.began = turn_.looked = turn_.trained_last = turn_.saved = clock_.now();
-  rounds_ended_ = 0;
-  backoff_.reset();
-  refusal_.reset();
+  turn_.began = turn_.looked = turn_.trained_last = turn_.saved = clocks_.corrected.now();
+  history_.rounds_ended = 0;
+  preparation_.backoff.reset();
+  preparation_.refusal.reset();
   // A run may have replaced its certificate since it was read.
   if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
-  auto calls = CoordinatorCalls::create(membership.project, host_.key, clock_, &line_);
+  auto calls = CoordinatorCalls::create(membership.project, host_.key, clocks_.corrected, &line_);
   if (!calls.ok()) {
-    preparing_ = calls.error().message;
-    log_error("open project '{}': {}", membership.project.name, preparing_);
+    preparation_.activity = calls.error().message;
+    log_error("open project '{}': {}", membership.project.name, preparation_.activity);
     publish();
     return;
   }
@@ -209,78 +212,80 @@ void App::open_next() {
 }
 
 void App::prepare() {
-  prepare_due_ = !may_prepare_;
-  if (prepare_due_) return publish();
+  preparation_.due = !preparation_.allowed;
+  if (preparation_.due) return publish();
   // An obstacle and its remedy stay on display until they are known to be gone.
-  if (!refusal_) preparing_ = "preparing the run";
+  if (!preparation_.refusal) preparation_.activity = "preparing the run";
   publish();
-  const Threads threads{control_, trainer_, coordinator_, clock_};
+  const Threads threads{loops_.control, loops_.trainer, loops_.coordinator, clocks_.corrected};
   const std::int64_t disk_bytes_left = governor_.disk_bytes_left();
   const MemoryHere memory = governor_.memory();
-  const int preparation = ++preparation_;
-  coordinator_.post([this, preparation, threads, disk_bytes_left, memory, project = current()->project,
-                     files = current()->files.get(), calls = calls_.get()] {
-    if (closing_ || preparation != preparation_) return;
+  const int preparation = ++preparation_.number;
+  loops_.coordinator.post([this, preparation, threads, disk_bytes_left, memory, project = current()->project,
+                           files = current()->files.get(), calls = calls_.get()] {
+    if (preparation_.ending || preparation != preparation_.number) return;
     PreparationOptions options;
     options.disk_bytes_left = disk_bytes_left;
     options.memory = memory;
     options.tell = [this, preparation](const std::string& doing) {
-      control_.post([this, preparation, doing] {
-        if (refusal_ || preparation != preparation_) return;
-        preparing_ = doing;
+      loops_.control.post([this, preparation, doing] {
+        if (preparation_.refusal || preparation != preparation_.number) return;
+        preparation_.activity = doing;
         publish();
       });
     };
     options.too_old = [this, preparation](const std::string& version) {
-      control_.post([this, preparation, version] {
-        if (preparation != preparation_) return;
-        version_required_ = version;
-        updates_->hurry();
+      loops_.control.post([this, preparation, version] {
+        if (preparation != preparation_.number) return;
+        preparation_.version_required = version;
+        updates_.keeper->hurry();
       });
     };
     options.judge = [this, preparation](const std::optional<Refusal>& refusal) {
-      control_.post([this, preparation, refusal] {
-        if (preparation == preparation_) refusal_ = refusal;
+      loops_.control.post([this, preparation, refusal] {
+        if (preparation == preparation_.number) preparation_.refusal = refusal;
       });
     };
-    options.may_go_on = [this, preparation] { return !closing_ && may_prepare_ && preparation == preparation_; };
-    auto prepared = prepare_run(project, *files, *calls, clock_, options);
+    options.may_go_on = [this, preparation] {
+      return !preparation_.ending && preparation_.allowed && preparation == preparation_.number;
+    };
+    auto prepared = prepare_run(project, *files, *calls, clocks_.corrected, options);
     if (!prepared.ok()) {
-      control_.post([this, preparation, error = prepared.error()] { on_prepared(preparation, error); });
+      loops_.control.post([this, preparation, error = prepared.error()] { on_prepared(preparation, error); });
       return;
     }
-    trainer_.post([this, preparation, threads, project, files, calls, prepared = std::move(*prepared)] {
-      if (closing_ || preparation != preparation_) return;
+    loops_.trainer.post([this, preparation, threads, project, files, calls, prepared = std::move(*prepared)] {
+      if (preparation_.ending || preparation != preparation_.number) return;
       auto run = ProjectRun::create(threads, options_.run, {project, prepared, host_.key, *files, *calls, line_});
       // A std::function needs copyable tasks, so the run travels in a shared holder.
       auto holder = std::make_shared<Result<std::unique_ptr<ProjectRun>>>(std::move(run));
-      control_.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });
+      loops_.control.post([this, preparation, holder] { on_prepared(preparation, std::move(*holder)); });
     });
   });
 }
 
 void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) {
-  if (closing_ || preparation != preparation_) return;
-  if (!run.ok() && !may_prepare_) return prepare();
+  if (preparation_.ending || preparation != preparation_.number) return;
+  if (!run.ok() && !preparation_.allowed) return prepare();
   if (!run.ok()) {
     const ErrorCode code = run.error().code;
-    Duration delay = is_lasting(code) ? std::chrono::seconds(60) : backoff_.next_delay();
+    Duration delay = is_lasting(code) ? std::chrono::seconds(60) : preparation_.backoff.next_delay();
     if (is_of_this_computer(code)) delay = std::min(delay, kHereWaitMax);
     log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
-    preparing_ = run.error().message;
-    if (refusal_ && refusal_->reason != preparing_) refusal_.reset();
-    control_.set_timer(clock_.now() + delay, [this] { prepare(); });
+    preparation_.activity = run.error().message;
+    if (preparation_.refusal && preparation_.refusal->reason != preparation_.activity) preparation_.refusal.reset();
+    loops_.control.set_timer(clocks_.corrected.now() + delay, [this] { prepare(); });
     publish();
     return;
   }
-  backoff_.reset();
-  version_required_.clear();
+  preparation_.backoff.reset();
+  preparation_.version_required.clear();
   run_ = std::move(*run);
-  rounds_ended_ = 0;
+  history_.rounds_ended = 0;
   ProjectRun::Listener listener;
   listener.changed = [this] { publish(); };
   listener.round_done = [this](wire::HistoryPoint round) {
-    round.begin = volunteers_clock_.wall_now();
+    round.begin = clocks_.volunteers.wall_now();
     if (storage::Membership* membership = current(); membership != nullptr) membership->history.add(round);
   };
   listener.not_served = [this](const RunId& run_id) { follow_to_next_run(run_id); };
@@ -290,24 +295,24 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
 // Work on the other threads ends first, in the order in which they feed one another; then the run, and its calls, may
 // go.
 void App::close_run(std::string reason, bool keep_state, std::function<void()> closed) {
-  closing_run_ = std::move(reason);
-  version_required_.clear();
-  ++preparation_;
-  prepare_due_ = false;
-  control_.set_timer(kNever, nullptr);
+  change_.closing = std::move(reason);
+  preparation_.version_required.clear();
+  ++preparation_.number;
+  preparation_.due = false;
+  loops_.control.set_timer(kNever, nullptr);
   count_traffic();
   save_history();
   if (run_) run_->stop();
   if (calls_) calls_->cancel();
   auto run = std::make_shared<std::unique_ptr<ProjectRun>>(std::move(run_));
-  coordinator_.post([this, run, keep_state, closed = std::move(closed)] {
-    trainer_.post([this, run, keep_state, closed] {
+  loops_.coordinator.post([this, run, keep_state, closed = std::move(closed)] {
+    loops_.trainer.post([this, run, keep_state, closed] {
       if (*run) (*run)->finish_on_trainer(keep_state);
-      control_.post([this, run, closed] {
+      loops_.control.post([this, run, closed] {
         run->reset();
         calls_.reset();
         count_traffic();  // the next run counts from the beginning
-        closing_run_.clear();
+        change_.closing.clear();
         closed();
       });
     });
@@ -316,30 +321,30 @@ void App::close_run(std::string reason, bool keep_state, std::function<void()> c
 }
 
 void App::change_over(std::size_t next) {
-  if (!closing_run_.empty() || (current() != nullptr && memberships_.current() == next)) return;
+  if (!change_.closing.empty() || (current() != nullptr && memberships_.current() == next)) return;
   const auto open = [this] {
-    memberships_.set_current(*std::exchange(next_turn_, std::nullopt));
+    memberships_.set_current(*std::exchange(change_.next, std::nullopt));
     log_info("it is the turn of '{}'", current()->project.name);
     if (const Status saved = memberships_.save(); !saved.ok()) log_warning("{}", saved.error().message);
     open_project();
     publish();
   };
-  next_turn_ = next;
+  change_.next = next;
   if (current() == nullptr) return open();
   close_run("changing over to another project", true, open);
 }
 
 // The present run goes on until the next run's manifest was seen and is sound.
 void App::follow_to_next_run(const RunId& run_id) {
-  if (asks_for_next_run_) return;
-  asks_for_next_run_ = true;
-  coordinator_.post(
-      [this, run_id, preparation = preparation_.load(), project = current()->project, calls = calls_.get()] {
-        const bool too_late = closing_ || preparation != preparation_;
+  if (change_.asks_for_next_run) return;
+  change_.asks_for_next_run = true;
+  loops_.coordinator.post(
+      [this, run_id, preparation = preparation_.number.load(), project = current()->project, calls = calls_.get()] {
+        const bool too_late = preparation_.ending || preparation != preparation_.number;
         auto served = too_late ? Result<RunId>(is_ending()) : served_run(project, *calls);
-        control_.post([this, run_id, preparation, served = std::move(served)] {
-          asks_for_next_run_ = false;
-          if (closing_ || preparation != preparation_ || !served.ok() || *served == run_id) return;
+        loops_.control.post([this, run_id, preparation, served = std::move(served)] {
+          change_.asks_for_next_run = false;
+          if (preparation_.ending || preparation != preparation_.number || !served.ok() || *served == run_id) return;
           log_info("the project trains '{}' now, no longer '{}'", *served, run_id);
           close_run("changing over to the project's next run", true, [this] { open_project(); });
         });
@@ -349,17 +354,17 @@ void App::follow_to_next_run(const RunId& run_id) {
 std::vector<policy::Claim> App::claims() const {
   std::vector<policy::Claim> claims;
   for (const storage::Membership& membership : memberships_.all()) {
-    const auto rests = resting_until_.find(membership.number);
-    claims.push_back(
-        {membership.share, membership.trained_s, rests != resting_until_.end() && rests->second > clock_.now()});
+    const auto rests = turn_.resting_until.find(membership.number);
+    claims.push_back({membership.share, membership.trained_s,
+                      rests != turn_.resting_until.end() && rests->second > clocks_.corrected.now()});
   }
   return claims;
 }
 
 void App::count_turn() {
   storage::Membership* membership = current();
-  if (membership == nullptr || !closing_run_.empty() || turn_.began == TimePoint()) return;
-  const TimePoint now = clock_.now();
+  if (membership == nullptr || !change_.closing.empty() || turn_.began == TimePoint()) return;
+  const TimePoint now = clocks_.corrected.now();
   const Duration passed = std::min<Duration>(now - turn_.looked, kLookedLongAgo);
   turn_.looked = now;
   if (turn_.trains) membership->trained_s += to_seconds(passed);
@@ -373,12 +378,12 @@ void App::count_turn() {
 }
 
 void App::end_turn_if_over() {
-  if (current() == nullptr || !closing_run_.empty() || memberships_.all().size() < 2) return;
-  const TimePoint now = clock_.now();
+  if (current() == nullptr || !change_.closing.empty() || memberships_.all().size() < 2) return;
+  const TimePoint now = clocks_.corrected.now();
   const policy::Turn turn{now - turn_.began, now - turn_.trained_last};
   const std::size_t next = policy::whose_turn(claims(), memberships_.current(), turn, options_.turns);
   if (next == memberships_.current()) return;
-  if (turn.untrained >= options_.turns.patience) resting_until_[current()->number] = now + options_.turns.rest;
+  if (turn.untrained >= options_.turns.patience) turn_.resting_until[current()->number] = now + options_.turns.rest;
   change_over(next);
 }
 

@@ -14,26 +14,23 @@ constexpr Duration kLookEvery = std::chrono::seconds(1);
 constexpr Duration kLookEveryWithoutProject = std::chrono::seconds(3);  // nothing has to obey
 constexpr Duration kHistorySavedEvery = std::chrono::seconds(60);       // a crash may lose this much of the plots
 
-bool has_round_under_way(const wire::DaemonStatus& status) {
-  return status.phase == "training" || status.phase == "averaging" || status.phase == "stepping" ||
-         status.phase == "evaluating";
-}
-
 // Returns the lower of two limits; 0: there is none.
 double lower_limit(const std::optional<double>& max_mbit_s, double bytes_per_s) {
-  const double wished = max_mbit_s.value_or(0) * kBytesPerMbit;
-  return wished > 0 && bytes_per_s > 0 ? std::min(wished, bytes_per_s) : std::max(wished, bytes_per_s);
+  const double requested = max_mbit_s.value_or(0) * kBytesPerMbit;
+  return requested > 0 && bytes_per_s > 0 ? std::min(requested, bytes_per_s) : std::max(requested, bytes_per_s);
 }
 
 }  // namespace
 
 void App::look_around() {
-  policy::Surroundings seen = sensors_.look(clock_.now(), {need_programs_, need_temperature_});
-  control_.post([this, seen = std::move(seen)]() mutable {
+  policy::Surroundings seen =
+      sensing_.sensors.look(clocks_.corrected.now(), {sensing_.needs_programs, sensing_.needs_temperature});
+  loops_.control.post([this, seen = std::move(seen)]() mutable {
     governor_.see(std::move(seen));
     obey();
   });
-  sensing_.set_timer(clock_.now() + (has_project_ ? kLookEvery : kLookEveryWithoutProject), [this] { look_around(); });
+  loops_.sensors.set_timer(clocks_.corrected.now() + (sensing_.has_project ? kLookEvery : kLookEveryWithoutProject),
+                           [this] { look_around(); });
 }
 
 Permission App::permission() const {
@@ -56,7 +53,7 @@ Permission App::permission() const {
 }
 
 void App::save_history() {
-  history_saved_ = clock_.now();
+  history_.saved = clocks_.corrected.now();
   storage::Membership* membership = current();
   if (membership == nullptr) return;
   if (const Status saved = membership->history.save(); !saved.ok())
@@ -64,29 +61,30 @@ void App::save_history() {
 }
 
 void App::obey() {
-  if (closing_) return;
+  if (preparation_.ending) return;
   if (options_.alive) options_.alive();
   count_traffic();
-  if (clock_.now() - history_saved_ >= kHistorySavedEvery) save_history();
+  if (clocks_.corrected.now() - history_.saved >= kHistorySavedEvery) save_history();
   governor_.decide();
   count_turn();
-  may_prepare_ = governor_.may_prepare();
-  const wire::Preferences& wishes = governor_.preferences();
-  updates_->obey({wishes.update_check, wishes.update_install, governor_.verdict().network != policy::NetworkUse::none,
-                  governor_.verdict().network == policy::NetworkUse::all,
-                  static_cast<std::int64_t>(wishes.disk_free_min_gb * kBytesPerGigabyte)});
+  preparation_.allowed = governor_.may_prepare();
+  const wire::Preferences& preferences = governor_.preferences();
+  updates_.keeper->obey({preferences.update_check, preferences.update_install,
+                         governor_.verdict().network != policy::NetworkUse::none,
+                         governor_.verdict().network == policy::NetworkUse::all,
+                         static_cast<std::int64_t>(preferences.disk_free_min_gb * kBytesPerGigabyte)});
   const Permission allowed = permission();
-  line_.upload.set_rate(clock_.now(), allowed.upload_bytes_per_s);
-  line_.download.set_rate(clock_.now(), allowed.download_bytes_per_s);
+  line_.upload.set_rate(clocks_.corrected.now(), allowed.upload_bytes_per_s);
+  line_.download.set_rate(clocks_.corrected.now(), allowed.download_bytes_per_s);
   const sensors::Needs needs = governor_.needs();
-  const bool asks_more =
-      (needs.programs && !need_programs_.exchange(true)) || (needs.temperature && !need_temperature_.exchange(true));
-  need_programs_ = needs.programs;
-  need_temperature_ = needs.temperature;
-  if (asks_more) sensing_.post([this] { look_around(); });
+  const bool asks_more = (needs.programs && !sensing_.needs_programs.exchange(true)) ||
+                         (needs.temperature && !sensing_.needs_temperature.exchange(true));
+  sensing_.needs_programs = needs.programs;
+  sensing_.needs_temperature = needs.temperature;
+  if (asks_more) loops_.sensors.post([this] { look_around(); });
   if (run_) {
     run_->obey(allowed);  // it announces its changes by itself
-  } else if (prepare_due_ && may_prepare_) {
+  } else if (preparation_.due && preparation_.allowed) {
     prepare();
   } else {
     publish();
@@ -96,54 +94,57 @@ void App::obey() {
 void App::count_traffic() {
   TrafficCounters counters;
   if (run_) run_->count_traffic(counters);
-  counters.coordinator = look_ups_.wire_bytes() + updates_->wire_bytes() + (calls_ ? calls_->wire_bytes() : 0);
+  counters.coordinator = look_ups_.wire_bytes() + updates_.keeper->wire_bytes() + (calls_ ? calls_->wire_bytes() : 0);
   governor_.count(counters);
 }
 
 void App::start_waiting_version() {
-  const std::string version = updates_->waiting();
-  if (version.empty() || handing_over_ || !options_.hand_over) return;
-  handing_over_ = true;
+  const std::string version = updates_.keeper->waiting();
+  if (version.empty() || updates_.handing_over || !options_.hand_over) return;
+  updates_.handing_over = true;
   options_.hand_over(version);
 }
 
 // A round that failed is over as well.
 void App::notice_round_ends(const wire::DaemonStatus& status) {
-  const std::int64_t ended = status.rounds_done + status.rounds_failed;
-  const bool over = ended > rounds_ended_ || !has_round_under_way(status);
-  rounds_ended_ = std::max(rounds_ended_, ended);
+  const std::int64_t ended = status.training.rounds_done + status.training.rounds_failed;
+  const bool over = ended > history_.rounds_ended || !wire::has_round_under_way(status.phase);
+  history_.rounds_ended = std::max(history_.rounds_ended, ended);
   if (over) start_waiting_version();
-  turn_.trains = has_round_under_way(status);
-  if (over && turn_.trains) control_.post([this] { end_turn_if_over(); });
+  turn_.trains = wire::has_round_under_way(status.phase);
+  if (over && turn_.trains) loops_.control.post([this] { end_turn_if_over(); });
   if (!over || !governor_.verdict().pause_after_round) return;
   governor_.on_round_finished();
-  control_.post([this] { obey(); });
+  loops_.control.post([this] { obey(); });
 }
 
 wire::ControlReply App::steer(const wire::ControlRequest& request) {
   wire::ControlReply reply;
-  const bool ran = control_.run_and_wait([&] {
-    if (request.command == "preferences") {
-      reply.preferences = governor_.preferences();
-      return;
+  const auto tell = [&reply](Result<std::string> said) {
+    if (said.ok()) {
+      reply.text = std::move(*said);
+    } else {
+      reply.error = said.error();
     }
-    if (request.command == "set_preferences") {
-      if (auto changed = governor_.change_preferences(request); changed.ok()) {
+  };
+  const bool ran = loops_.control.run_and_wait([&] {
+    if (const auto* const change = std::get_if<wire::SetPreferences>(&request)) {
+      if (auto changed = governor_.change_preferences(*change); changed.ok()) {
         reply.preferences = *changed;
-        const bool line = std::any_of(request.changes.begin(), request.changes.end(), [](const auto& change) {
-          return change.name == "upload_max_mbit_s" || change.name == "download_max_mbit_s";
+        const bool line = std::any_of(change->changes.begin(), change->changes.end(), [](const auto& each) {
+          return each.name == "upload_max_mbit_s" || each.name == "download_max_mbit_s";
         });
         if (line && run_) reply.text = run_->limit_warning(permission());
       } else {
         reply.error = changed.error();
       }
+    } else if (const auto* const pause = std::get_if<wire::Pause>(&request)) {
+      tell(governor_.pause(*pause));
+    } else if (const auto* const resume = std::get_if<wire::Resume>(&request)) {
+      tell(governor_.resume(*resume));
     } else {
-      auto said = request.command == "pause" ? governor_.pause(request) : governor_.resume(request);
-      if (said.ok()) {
-        reply.text = *said;
-      } else {
-        reply.error = said.error();
-      }
+      reply.preferences = governor_.preferences();
+      return;
     }
     obey();
   });

@@ -1,4 +1,4 @@
-// The daemon's calls to its coordinator (shared/protocol/messages.h), one at a time. All of them block, so they run on
+// The daemon's calls to its coordinator (shared/protocol/heartbeat.h), one at a time. All of them block, so they run on
 // the coordinator thread; only cancel() may be called from another.
 #pragma once
 
@@ -19,7 +19,8 @@
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/protocol/unusable_samples.h"
 
 namespace starling::daemon {

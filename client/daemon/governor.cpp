@@ -55,10 +55,10 @@ Governor::Governor(storage::PreferenceFiles files, const Clock& clock, int threa
       threads_(threads),
       offset_(system_offset),
       preferences_(files_.preferences()),
-      wish_(files_.wish()),
+      pause_request_(files_.pause_request()),
       traffic_(files_.traffic()) {
   // The round it was to wait for ended with the program.
-  if (wish_.kind == PauseKind::after_round) wish_.kind = PauseKind::now;
+  if (pause_request_.kind == PauseKind::after_round) pause_request_.kind = PauseKind::now;
   decide();
 }
 
@@ -70,7 +70,8 @@ const policy::Verdict& Governor::decide() {
   const WallTime begin = month().begin;
   if (traffic_.since != begin) traffic_ = {begin, 0, 0, 0};
   const Reason before = verdict_.reason;
-  verdict_ = policy::decide({preferences_, surroundings_, wish_, clock_.wall_now(), offset_, traffic_.total(), before});
+  verdict_ = policy::decide(
+      {preferences_, surroundings_, pause_request_, clock_.wall_now(), offset_, traffic_.total(), before});
   verdict_.threads = threads_ > 0 ? threads_ : std::min(verdict_.threads, trainer_link::kThreadsMax);
   if (verdict_.reason != before) {
     log_info("{}", verdict_.may_train() ? "the rules allow training" : "not training: " + describe_obstacle(verdict_));
@@ -134,22 +135,23 @@ void Governor::save_traffic() {
 }
 
 void Governor::on_round_finished() {
-  if (wish_.kind != PauseKind::after_round) return;
-  wire::PauseWish wish = wish_;
-  wish.kind = PauseKind::now;
-  if (const Status kept = keep_wish(wish); !kept.ok()) log_warning("keep the pause: {}", kept.error().message);
+  if (pause_request_.kind != PauseKind::after_round) return;
+  wire::PauseRequest pause_request = pause_request_;
+  pause_request.kind = PauseKind::now;
+  if (const Status kept = keep_pause_request(pause_request); !kept.ok())
+    log_warning("keep the pause: {}", kept.error().message);
 }
 
-Status Governor::keep_wish(const wire::PauseWish& wish) {
-  wish_ = wish;
+Status Governor::keep_pause_request(const wire::PauseRequest& pause_request) {
+  pause_request_ = pause_request;
   decide();
-  const Status saved = files_.save(wish_);
+  const Status saved = files_.save(pause_request_);
   if (saved.ok()) return {};
   return saved.error().prefixed("it counts now, but would not survive a restart");
 }
 
-Result<std::string> Governor::pause(const wire::ControlRequest& request) {
-  wire::PauseWish wish = wish_;
+Result<std::string> Governor::pause(const wire::Pause& request) {
+  wire::PauseRequest pause_request = pause_request_;
   WallTime until;
   const WallTime now = clock_.wall_now();
   if (!request.duration.empty()) {
@@ -158,23 +160,23 @@ Result<std::string> Governor::pause(const wire::ControlRequest& request) {
   const std::string how_long =
       until.unix_ms == 0 ? "until you resume" : "until " + policy::moment_text(until, now, offset_);
   if (request.gpu) {
-    wish.gpu = true;
-    wish.gpu_until = until;
-    STARLING_TRY(keep_wish(wish));
+    pause_request.gpu = true;
+    pause_request.gpu_until = until;
+    STARLING_TRY(keep_pause_request(pause_request));
     return fmt::format("The graphics card is left alone {}.", how_long);
   }
-  wish.kind = request.after_round ? PauseKind::after_round : PauseKind::now;
-  wish.until = until;
-  wish.reason = request.reason;
-  STARLING_TRY(keep_wish(wish));
+  pause_request.kind = request.after_round ? PauseKind::after_round : PauseKind::now;
+  pause_request.until = until;
+  pause_request.reason = request.reason;
+  STARLING_TRY(keep_pause_request(pause_request));
   return fmt::format("{} {}.", request.after_round ? "Pausing after this round," : "Paused", how_long);
 }
 
-Result<std::string> Governor::resume(const wire::ControlRequest& request) {
-  wire::PauseWish wish = request.gpu ? wish_ : wire::PauseWish();
-  wish.gpu = false;
-  wish.gpu_until = {};
-  STARLING_TRY(keep_wish(wish));
+Result<std::string> Governor::resume(const wire::Resume& request) {
+  wire::PauseRequest pause_request = request.gpu ? pause_request_ : wire::PauseRequest();
+  pause_request.gpu = false;
+  pause_request.gpu_until = {};
+  STARLING_TRY(keep_pause_request(pause_request));
   if (request.gpu) {
     return verdict_.gpu ? std::string("The graphics card may be used again.")
                         : fmt::format("Resumed, but the graphics card is not used yet: {}.", verdict_.gpu_text);
@@ -183,7 +185,7 @@ Result<std::string> Governor::resume(const wire::ControlRequest& request) {
   return fmt::format("Resumed, but still not training: {}.", describe_obstacle(verdict_));
 }
 
-Result<wire::Preferences> Governor::change_preferences(const wire::ControlRequest& request) {
+Result<wire::Preferences> Governor::change_preferences(const wire::SetPreferences& request) {
   wire::Preferences changed = preferences_;
   if (!request.preset.empty()) STARLING_TRY(wire::apply_preset(changed, request.preset));
   for (const wire::PreferenceChange& change : request.changes) {
@@ -199,7 +201,7 @@ void Governor::describe(wire::DaemonStatus& status) const {
   status.paused = verdict_.reason == Reason::paused || verdict_.reason == Reason::snoozed;
   wire::RulesStatus& rules = status.rules;
   rules.code = policy::to_string(verdict_.reason);
-  if (status.phase == "paused") {
+  if (status.phase == wire::DaemonPhase::paused) {
     status.reason = verdict_.text;
     status.ends_when = verdict_.ends_when;
     rules.action = verdict_.action.label;

@@ -50,9 +50,9 @@ class Governor {
 
   // Commands of shared/control/control.h. Each returns the text for people, or the error; a request counts even if it
   // cannot be saved.
-  Result<std::string> pause(const wire::ControlRequest& request);
-  Result<std::string> resume(const wire::ControlRequest& request);
-  Result<wire::Preferences> change_preferences(const wire::ControlRequest& request);
+  Result<std::string> pause(const wire::Pause& request);
+  Result<std::string> resume(const wire::Resume& request);
+  Result<wire::Preferences> change_preferences(const wire::SetPreferences& request);
   [[nodiscard]] const wire::Preferences& preferences() const { return preferences_; }
 
   // Fills in the rules' part, and the reason if the rules stop training.
@@ -60,14 +60,14 @@ class Governor {
 
  private:
   [[nodiscard]] policy::Month month() const;
-  Status keep_wish(const wire::PauseWish& wish);
+  Status keep_pause_request(const wire::PauseRequest& pause_request);
 
   storage::PreferenceFiles files_;
   const Clock& clock_;
   int threads_;
   policy::UtcOffset offset_;
   wire::Preferences preferences_;
-  wire::PauseWish wish_;
+  wire::PauseRequest pause_request_;
   policy::Surroundings surroundings_;
   policy::Verdict verdict_;
   storage::MonthTraffic traffic_;

@@ -2,13 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
-
 #include "client/storage/checkpoint_store.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/join_link.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
+#include "shared/net/url.h"
 #include "shared/run/model_layout.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/web_address.h"
@@ -21,16 +20,6 @@ constexpr Duration kFirstContact = std::chrono::seconds(5);  // cannot be cancel
 Result<std::string> get(net::HttpClient& client, const std::string& path) {
   STARLING_ASSIGN(net::HttpResponse response, client.get(path));
   return net::body_of(std::move(response));
-}
-
-// Escapes text for a query: everything but letters and digits as %XX.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 128 && std::isalnum(byte) != 0 ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return out;
 }
 
 // The manifest's signature is not checked: its key comes with joining. The connection is the project's own.
@@ -126,22 +115,23 @@ Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
 }
 
 Result<wire::LeaderboardView> LookUps::leaderboard(const storage::Project& project,
-                                                   const wire::ControlRequest& request) {
+                                                   const wire::GetLeaderboard& request) {
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, std::nullopt));
   Call call(*this, {project.host, project.port}, std::move(tls));
-  const auto json = get(call.client(), fmt::format("/v1/leaderboard.json?per_page={}&page={}&sort={}&q={}&me={}",
-                                                   wire::kStandingsShownMax, request.page, escaped(request.sort),
-                                                   escaped(request.search), escaped(project.display_name)));
+  const auto json =
+      get(call.client(), fmt::format("/v1/leaderboard.json?per_page={}&page={}&sort={}&q={}&me={}",
+                                     wire::kStandingsShownMax, request.page, net::url_encode(request.sort),
+                                     net::url_encode(request.search), net::url_encode(project.display_name)));
   if (!json.ok()) return json.error().prefixed("ask for the leaderboard");
   return wire::decode_leaderboard(*json);
 }
 
 Result<wire::TeamReply> LookUps::team(const storage::Project& project, const crypto::PrivateKey& key,
-                                      const wire::ControlRequest& request) {
+                                      const wire::ArrangeTeam& request) {
   const crypto::TlsIdentity identity{project.certificate_pem, key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
   Call call(*this, {project.host, project.port}, std::move(tls));
-  auto response = call.client().post_json("/v1/team", wire::encode(wire::TeamRequest{request.team, request.name}));
+  auto response = call.client().post_json("/v1/team", wire::encode(wire::TeamRequest{request.action, request.name}));
   if (!response.ok()) return response.error().prefixed("ask about teams");
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(*response)));
   return wire::decode_team_reply(body);

@@ -25,10 +25,10 @@ class LookUps {
   explicit LookUps(net::Line& line) : line_(line) {}
   Result<wire::ProjectPreview> preview(const std::string& link);
   // Returns a page of the leaderboard, with the volunteer's own row.
-  Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::ControlRequest& request);
+  Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::GetLeaderboard& request);
   // Returns the volunteer's team, after founding, joining or leaving one if that is asked for.
   Result<wire::TeamReply> team(const storage::Project& project, const crypto::PrivateKey& key,
-                               const wire::ControlRequest& request);
+                               const wire::ArrangeTeam& request);
   // Ends look-ups under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
   // Bytes moved both ways so far, TLS included.

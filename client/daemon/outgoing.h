@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "client/transport/peer_network.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::daemon {
 

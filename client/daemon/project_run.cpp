@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/daemon/run_parts.h"
-#include "client/session/words.h"
+#include "client/session/byte_tokens.h"
 #include "shared/base/log.h"
 #include "shared/run/epochs.h"
 #include "shared/swarm/plausible.h"
@@ -22,9 +22,9 @@ bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerS
 }
 
 Result<std::string> continue_bytes(RunParts& parts, const std::string& prompt, int count, double temperature) {
-  STARLING_ASSIGN(const std::vector<int> words,
-                  parts.trainer->sample_words(session::words_of_bytes(prompt), count, temperature));
-  return session::bytes_of_words(words);
+  STARLING_ASSIGN(const std::vector<int> tokens,
+                  parts.trainer->sample_tokens(session::tokens_of_bytes(prompt), count, temperature));
+  return session::bytes_of_tokens(tokens);
 }
 
 Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, int count, double temperature) {
@@ -33,11 +33,11 @@ Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, 
                  "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
                  "can make another run of text that `starling-coordinator data prepare` prepares now"};
   }
-  STARLING_ASSIGN(std::vector<int> words, parts.tokenizer->words_of(prompt));
-  const std::size_t prompt_words = words.size();
-  STARLING_ASSIGN(const std::vector<int> more, parts.trainer->sample_words(words, count, temperature));
-  words.insert(words.end(), more.begin(), more.end());
-  return parts.tokenizer->text_of(words, prompt_words);
+  STARLING_ASSIGN(std::vector<int> tokens, parts.tokenizer->tokens_of(prompt));
+  const std::size_t prompt_tokens = tokens.size();
+  STARLING_ASSIGN(const std::vector<int> more, parts.trainer->sample_tokens(tokens, count, temperature));
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  return parts.tokenizer->text_of(tokens, prompt_tokens);
 }
 
 // For any other model the trainer says why it writes no text.
@@ -64,7 +64,7 @@ ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts
     parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);
     parts_->stepper->start("stepper");
   }
-  if (parts_->mixing != nullptr) {
+  if (parts_->gossip != nullptr) {
     parts_->trainer->on_bucket_stepped([this](const wire::Bucket& bucket) { mix_bucket(bucket); });
   }
   session::SessionOptions options;

@@ -24,7 +24,7 @@
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/daemon/task_loop.h"
-#include "client/session/mixing.h"
+#include "client/session/gossip.h"
 #include "client/session/session.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/project_files.h"
@@ -44,6 +44,7 @@ struct Threads {
   CorrectedClock& clock;
 };
 
+// Paths and addresses of this installation, equal for all runs.
 struct RunOptions {
   std::filesystem::path trainer_program;
   std::string listen_host = "::";
@@ -119,23 +120,24 @@ class ProjectRun final : private session::Session::Mediator {
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void report_unusable(const wire::UnusableSamples& samples) override;
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                       const averaging::ContributionTerms& terms) override;
   // Averages by low-rank products, like start_averaging otherwise (project_run_low_rank.cpp).
   struct Leg;  // one of the two averagings
-  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake);
+  void start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms);
   void begin_leg(const Leg& leg);
   void leg_ended(TimePoint now, const Leg& leg, const averaging::AveragingOutcome& outcome);
   // The network refused a plan that the session had accepted.
   void averaging_refused(const Status& why, std::size_t members);
-  // Gossip between rounds (project_run_mixing.cpp): the work after a bucket's step on the trainer thread, and the
+  // Gossip between rounds (project_run_gossip.cpp): the work after a bucket's step on the trainer thread, and the
   // meetings that follow.
   void mix_bucket(const wire::Bucket& bucket);
-  void meet(const wire::Bucket& bucket, const std::optional<swarm::MixingGroup>& mixing);
-  void begin_mixings(const wire::RoundReport& report);
-  void end_mixings();
+  void meet(const wire::Bucket& bucket, const std::optional<swarm::GossipGroup>& gossip);
+  void begin_gossip(const wire::RoundReport& report);
+  void end_gossip();
   // Consensus distance: how far local steps on `samples`, with this sum, have led from where the average of all is;
   // relative, and for the part that the round averages.
-  [[nodiscard]] double spread(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
+  [[nodiscard]] double consensus_distance(RoundIndex round, std::span<const float> sum, SampleCount samples) const;
   void start_step(RoundIndex round) override;
   void keep_previous_state();  // on the thread that steps
   void forget_previous_state() override;
@@ -205,7 +207,7 @@ class ProjectRun final : private session::Session::Mediator {
   bool reach_known_ = false;  // the coordinator has reported it
   std::string address_;
   RoundIndex forgotten_below_ = 0;
-  double spread_ = 0;                      // DaemonStatus
+  double consensus_distance_ = 0;          // DaemonStatus
   std::size_t gradient_in_use_ = 0;        // index of the present round's
   SampleCount own_samples_ = 0;            // its samples when its averaging began
   std::int64_t averagings_ = 0;            // number of those that have begun

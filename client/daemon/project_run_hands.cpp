@@ -134,7 +134,7 @@ void ProjectRun::start_batch(const wire::SampleRange& samples, const session::Ba
       parts_->trainer->begin_sum_ahead(samples.round - 1, own, own_samples);
     }
     auto report = train_batch(samples, gradient);
-    if (!report.ok() && parts_->mixing != nullptr) parts_->mixing->stepped_child = -1;
+    if (!report.ok() && parts_->gossip != nullptr) parts_->gossip->stepped_child = -1;
     deliver([this, report = std::move(report)](TimePoint now) {
       if (parts_->fragments && report.ok()) parts_->fragments->on_batch(report->samples);
       parts_->session->on_batch_done(now, report);
@@ -152,19 +152,20 @@ Result<session::BatchReport> ProjectRun::train_batch(const wire::SampleRange& sa
   }
 }
 
-void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
+void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                                 const averaging::ContributionTerms& terms) {
   note_peers(group, self);
-  end_mixings();
-  if (parts_->mixing != nullptr) parts_->mixing->last = group;
+  end_gossip();
+  if (parts_->gossip != nullptr) parts_->gossip->last = group;
   averaging_holds_gradient_ = true;
   ++averagings_;
-  own_samples_ = stake.weight;
-  if (parts_->low_rank != nullptr) return start_low_rank(group, self, stake);
+  own_samples_ = terms.weight;
+  if (parts_->low_rank != nullptr) return start_low_rank(group, self, terms);
   transport::AverageRequest request;
   request.group = group;
   request.self = self;
-  request.weight = stake.weight;
-  request.draw = stake.draw;
+  request.weight = terms.weight;
+  request.draw = terms.draw;
   request.output = parts_->averaged;
   request.start = threads_.clock.now();
   averaging::ErrorFeedback* feedback = nullptr;
@@ -174,9 +175,9 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
   // The round before may still read memory that changes now.
   if (feedback != nullptr || parts_->manifest.delay_parameter_updates) parts_->network->abandon();
   request.input = parts_->gradients[gradient_in_use_];
-  if (parts_->fragments && stake.weight > 0) request.input = parts_->fragments->cut(group.round, stake.weight);
+  if (parts_->fragments && terms.weight > 0) request.input = parts_->fragments->cut(group.round, terms.weight);
   if (feedback != nullptr) {
-    const std::span<const float> own = stake.weight > 0 ? request.input : std::span<const float>();
+    const std::span<const float> own = terms.weight > 0 ? request.input : std::span<const float>();
     request.input = feedback->contribute(group, self, own);
     request.rest = feedback->rest();
   }
@@ -205,11 +206,11 @@ void ProjectRun::start_step(RoundIndex round) {
   if (parts_->fragments) own = parts_->fragments->last_cut();
   step_loop().post([this, round, samples = own_samples_, own] {
     if (stopped_) return;
-    const double spread_now = spread(round, own, samples);
+    const double consensus_distance_now = consensus_distance(round, own, samples);
     keep_previous_state();
     auto digest = parts_->snapshots->change(round + 1, [&] { return parts_->trainer->step(round, parts_->averaged); });
-    deliver([this, digest = std::move(digest), spread_now](TimePoint now) {
-      spread_ = spread_now;
+    deliver([this, digest = std::move(digest), consensus_distance_now](TimePoint now) {
+      consensus_distance_ = consensus_distance_now;
       if (digest.ok()) {  // batches go into the other one: slower members may still need this
         averaging_holds_gradient_ = false;
         gradient_in_use_ = 1 - gradient_in_use_;
@@ -232,7 +233,7 @@ void ProjectRun::start_evaluation() {
 }
 
 void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
-  end_mixings();
+  end_gossip();
   // The download has memory of its own: a failed one must leave the replica unchanged.
   auto state = std::make_shared<std::vector<float>>(parts_->trainer->layout().size());
   transport::StateFetch fetch;
@@ -259,7 +260,7 @@ void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex 
 }
 
 void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) {
-  end_mixings();
+  end_gossip();
   parts_->network->cancel_fetch();
   fetch_ = std::make_shared<Fetch>(round, digest);
   const auto bytes = static_cast<std::int64_t>(parts_->trainer->layout().size() * sizeof(float));
@@ -278,7 +279,7 @@ void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, 
 }
 
 void ProjectRun::make_initial_state(const Digest& digest) {
-  end_mixings();
+  end_gossip();
   parts_->network->cancel_fetch();
   courier_->end();
   fetch_ = std::make_shared<Fetch>(0, digest);
@@ -306,7 +307,7 @@ void ProjectRun::forget_previous_state() {
 }
 
 void ProjectRun::restore_previous_state(RoundIndex round, const Digest& digest) {
-  end_mixings();
+  end_gossip();
   parts_->network->cancel_fetch();
   courier_->end();
   fetch_ = std::make_shared<Fetch>(round, digest);
@@ -365,7 +366,7 @@ void ProjectRun::record_round(const wire::RoundReport& report, Duration round_du
   // On failure the coordinator still gets the report; only a crash before that would lose it.
   note_saving("keep finished rounds on disk", parts_->journal.record(report, round_duration), journal_problem_);
   note_round(report);
-  begin_mixings(report);
+  begin_gossip(report);
 }
 
 void ProjectRun::forget_reports(RoundIndex below) {

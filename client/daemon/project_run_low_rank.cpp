@@ -26,11 +26,12 @@ struct ProjectRun::Leg {
   std::size_t index = 0;
   wire::GroupInfo group;  // the planned one, for both
   averaging::Rank self = 0;
-  averaging::Stake stake;
+  averaging::ContributionTerms terms;
   std::span<const float> gradient;  // empty when there is none
 };
 
-void ProjectRun::start_low_rank(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
+void ProjectRun::start_low_rank(const wire::GroupInfo& group, averaging::Rank self,
+                                const averaging::ContributionTerms& terms) {
   if (const std::int64_t floats = wire::averaged_floats(parts_->manifest); group.vector_floats != floats) {
     const Error wrong{ErrorCode::invalid_argument,
                       fmt::format("a plan for {} floats where factors of rank {} and what goes whole are {}",
@@ -38,8 +39,8 @@ void ProjectRun::start_low_rank(const wire::GroupInfo& group, averaging::Rank se
     return averaging_refused(wrong, group.members.size());
   }
   parts_->network->abandon();  // the round before may still read memory that changes now
-  Leg leg{0, group, self, stake, {}};
-  if (stake.weight > 0) leg.gradient = parts_->gradients[gradient_in_use_];
+  Leg leg{0, group, self, terms, {}};
+  if (terms.weight > 0) leg.gradient = parts_->gradients[gradient_in_use_];
   threads_.trainer.post([this, leg] {
     if (stopped_) return;
     LowRankParts& low_rank = *parts_->low_rank;
@@ -55,8 +56,8 @@ void ProjectRun::begin_leg(const Leg& leg) {
   request.output = low_rank.arrived[leg.index];
   request.group = swarm::plan_leg(leg.group, static_cast<int>(leg.index), std::ssize(request.input));
   request.self = leg.self;
-  request.weight = leg.stake.weight;
-  request.draw = leg.stake.draw;
+  request.weight = leg.terms.weight;
+  request.draw = leg.terms.draw;
   request.start = threads_.clock.now();
   request.follows = leg.index > 0;
   request.engine.weight_max = samples_max();

@@ -26,13 +26,13 @@ void ProjectRun::follow_reach(const wire::HeartbeatReply& reply) {
   address_ = reply.address;
   keep_port_open();
   const auto changed = [this] { deliver([this](TimePoint now) { parts_->session->tell_soon(now); }); };
-  if (const Status posted = parts_->network->post_at(reply.relay, changed); !posted.ok()) {
+  if (const Status posted = parts_->network->post_at(reply.relaying.at, changed); !posted.ok()) {
     log_warning("{}", posted.error().message);
   }
   // The coordinator may not have heard yet that this computer relays for nobody any more.
   const bool relays = relay_bytes_per_s_ > 0;
-  parts_->network->relay_for(
-      {relays ? reply.relay_for : std::vector<PeerId>(), reply.round, reply.relay_bytes, relay_bytes_per_s_});
+  parts_->network->relay_for({relays ? reply.relaying.clients : std::vector<PeerId>(), reply.round,
+                              reply.relaying.bytes_per_round, relay_bytes_per_s_});
 }
 
 // Asks the router to open a port only where others cannot dial this computer without. The port stays open until the run

@@ -9,6 +9,33 @@
 #include "shared/net/line.h"
 
 namespace starling::daemon {
+namespace {
+
+wire::DaemonPhase shown(session::Phase phase) {
+  using session::Phase;
+  using wire::DaemonPhase;
+  switch (phase) {
+    case Phase::joining:
+      return DaemonPhase::joining;
+    case Phase::waiting:
+      return DaemonPhase::waiting;
+    case Phase::downloading:
+      return DaemonPhase::downloading;
+    case Phase::training:
+      return DaemonPhase::training;
+    case Phase::averaging:
+      return DaemonPhase::averaging;
+    case Phase::stepping:
+      return DaemonPhase::stepping;
+    case Phase::evaluating:
+      return DaemonPhase::evaluating;
+    case Phase::paused:
+      return DaemonPhase::paused;
+  }
+  return DaemonPhase::idle;
+}
+
+}  // namespace
 
 void ProjectRun::count_traffic(TrafficCounters& counters) const {
   if (!parts_->network) return;
@@ -61,14 +88,14 @@ void ProjectRun::note_round(const wire::RoundReport& report) {
   point.round = report.round;
   point.samples = brought[parts_->key.peer_id()];
   point.loss = report.loss;
-  point.credit = reply.has_value() ? reply->credit : 0;
+  point.credit = reply.has_value() ? reply->credited.credit : 0;
   point.bytes = report.bytes_sent + report.bytes_received;
   listener_.round_done(point);
 }
 
 void ProjectRun::describe(wire::DaemonStatus& status) const {
   const session::Session::View view = parts_->session->view(threads_.clock.now());
-  status.phase = std::string(session::to_string(view.activity.phase));
+  status.phase = shown(view.activity.phase);
   status.reason = view.activity.reason;
   status.ends_when = view.activity.ends_when;
   for (const std::string* problem : {&journal_problem_, &checkpoint_problem_}) {
@@ -76,55 +103,55 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   }
   if (!notice_.empty()) status.problems.push_back("the coordinator says: " + notice_);
   status.problems.insert(status.problems.end(), parts_->damaged.begin(), parts_->damaged.end());
-  status.run_id = parts_->manifest.run_id;
-  status.run_title = parts_->manifest.title;
-  status.listen_port = parts_->network ? parts_->network->port() : 0;
-  status.coordinator_away = view.coordinator_away;
-  status.round = view.state_round;
-  status.state_round = view.state_round;
-  status.state_digest = view.state_digest;
-  status.synced = view.synced;
-  status.samples_this_round = view.samples_this_round;
-  status.samples_total = view.samples_total;
-  status.samples_per_s = view.samples_per_s;
-  status.plan = view.plan;
-  status.loss = view.loss;
+  status.membership.run_id = parts_->manifest.run_id;
+  status.membership.run_title = parts_->manifest.title;
+  status.membership.listen_port = parts_->network ? parts_->network->port() : 0;
+  status.membership.coordinator_away = view.coordinator_away;
+  status.training.round = view.state_round;
+  status.training.state_round = view.state_round;
+  status.training.state_digest = view.state_digest;
+  status.training.synced = view.synced;
+  status.training.samples_this_round = view.samples_this_round;
+  status.training.samples_total = view.samples_total;
+  status.training.samples_per_s = view.samples_per_s;
+  status.swarm.plan = view.plan;
+  status.training.loss = view.loss;
   if (view.evaluation.has_value()) {
-    status.validation_bits_per_byte = view.evaluation->bits_per_byte;
-    status.validation_accuracy = view.evaluation->accuracy;
-    status.validation_round = view.evaluation->round;
+    status.training.validation_bits_per_byte = view.evaluation->bits_per_byte;
+    status.training.validation_accuracy = view.evaluation->accuracy;
+    status.training.validation_round = view.evaluation->round;
   }
-  status.rounds_done = view.rounds_done;
-  status.rounds_failed = view.rounds_failed;
-  if (parts_->mixing != nullptr) {
-    for (const session::Mixing& mixing : parts_->mixing->mixings) {
-      status.mixings += mixing.mixed();
-      status.mixings_missed += mixing.missed();
+  status.training.rounds_done = view.rounds_done;
+  status.training.rounds_failed = view.rounds_failed;
+  if (parts_->gossip != nullptr) {
+    for (const session::Gossip& gossip : parts_->gossip->gossips) {
+      status.local_steps.gossips += gossip.mixed();
+      status.local_steps.mixings_missed += gossip.missed();
     }
-    const auto buckets = std::ssize(parts_->mixing->mixings);
-    status.mixings /= buckets;
-    status.mixings_missed /= buckets;
+    const auto buckets = std::ssize(parts_->gossip->gossips);
+    status.local_steps.gossips /= buckets;
+    status.local_steps.mixings_missed /= buckets;
   }
-  status.spread = spread_;
-  status.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
-  status.target_batch_size = parts_->manifest.target_batch_size;
+  status.local_steps.consensus_distance = consensus_distance_;
+  status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
+  status.swarm.target_batch_size = parts_->manifest.target_batch_size;
   if (view.last_reply.has_value()) {
     const wire::HeartbeatReply& reply = *view.last_reply;
-    status.run_state = std::string(wire::to_string(reply.run_state));
-    status.round = std::max(view.state_round, reply.round);
-    status.samples_accumulated = reply.samples_accumulated;
-    status.swarm_samples_per_s = reply.swarm_samples_per_s;
-    status.swarm_size = reply.swarm_size;
-    status.samples_credited = reply.credited_samples;
-    status.credit = reply.credit;
+    status.membership.run_state = std::string(wire::to_string(reply.run_state));
+    status.training.round = std::max(view.state_round, reply.round);
+    status.swarm.samples_accumulated = reply.swarm.samples_accumulated;
+    status.swarm.samples_per_s = reply.swarm.samples_per_s;
+    status.swarm.size = reply.swarm.size;
+    status.training.samples_credited = reply.credited.samples;
+    status.training.credit = reply.credited.credit;
   }
   if (parts_->network) {
     const transport::NetworkStats stats = parts_->network->stats();
     describe_reach(stats, status.reach);
-    status.upload_bytes_per_s = stats.upload_bytes_per_s;
-    status.download_bytes_per_s = stats.download_bytes_per_s;
-    status.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
-    status.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
+    status.network.upload_bytes_per_s = stats.upload_bytes_per_s;
+    status.network.download_bytes_per_s = stats.download_bytes_per_s;
+    status.network.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
+    status.network.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
   }
 }
 
@@ -135,9 +162,9 @@ std::string ProjectRun::limit_warning(const Permission& permission) const {
   needs.contribution_codec = parts_->manifest.contribution_codec;
   needs.error_feedback = parts_->manifest.error_feedback > 0;
   const session::Session::View view = parts_->session->view(threads_.clock.now());
-  if (view.last_reply.has_value() && view.last_reply->swarm_samples_per_s > 0) {
-    needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm_samples_per_s;
-    needs.swarm_size = view.last_reply->swarm_size;
+  if (view.last_reply.has_value() && view.last_reply->swarm.samples_per_s > 0) {
+    needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm.samples_per_s;
+    needs.swarm_size = view.last_reply->swarm.size;
   }
   return daemon::limit_warning(needs, permission.upload_bytes_per_s, permission.download_bytes_per_s);
 }

@@ -9,6 +9,7 @@
 
 namespace starling::daemon {
 
+// An obstacle in the words of the window and the command line. Preparation goes on only after the owner's action.
 struct Refusal {
   std::string reason;
   std::string ends_when;  // behind "until"

@@ -248,7 +248,8 @@ Result<std::string> RemoteDoor::read_line(net::TlsStream& stream, std::string& b
 
 bool RemoteDoor::greet(net::TlsStream& stream, const wire::ControlRequest& greeting, const Digest& token_hash,
                        Caller& caller) {
-  const bool right = greeting.command == "authenticate" && crypto::token_matches(greeting.token, token_hash);
+  const auto* const shown = std::get_if<wire::Authenticate>(&greeting);
+  const bool right = shown != nullptr && crypto::token_matches(shown->token, token_hash);
   Status status;
   if (!right) {
     note_wrong_token();
@@ -298,7 +299,7 @@ void RemoteDoor::serve(const crypto::TlsContext& tls, const Digest& token_hash, 
     wire::ControlReply reply;
     if (!request.ok()) {
       reply = refusal_of(request.error());
-    } else if (request->command == "remote") {
+    } else if (std::holds_alternative<wire::ArrangeRemote>(*request)) {
       reply = refusal_of({ErrorCode::permission_denied,
                           "who may call from elsewhere is decided on the daemon's own "
                           "computer: run starling remote there"});

@@ -25,6 +25,7 @@ namespace starling::daemon {
 constexpr std::size_t kRemoteCallersMax = 16;   // callers with the right token
 constexpr std::size_t kRemoteStrangersMax = 8;  // callers that have not shown it yet
 
+// Deadlines for a caller, who is cut off when one has passed. Tests shorten them.
 struct RemoteTimes {
   Duration greeting_max = std::chrono::seconds(10);      // handshake and token together
   Duration wrong_token_delay = std::chrono::seconds(1);  // before the refusal

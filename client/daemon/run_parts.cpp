@@ -121,11 +121,11 @@ Result<session::InitialState> load_state(const wire::RunManifest& manifest, trai
   }
 }
 
-std::unique_ptr<MixingParts> make_mixing(const wire::RunManifest& manifest, const PeerId& self) {
-  auto parts = std::make_unique<MixingParts>();
+std::unique_ptr<GossipParts> make_gossip(const wire::RunManifest& manifest, const PeerId& self) {
+  auto parts = std::make_unique<GossipParts>();
   parts->buckets = wire::buckets(manifest.model);
   for (const wire::Bucket& bucket : parts->buckets) {
-    parts->mixings.emplace_back(*manifest.local, self, bucket);
+    parts->gossips.emplace_back(*manifest.local, self, bucket);
     parts->steps.emplace_back(*manifest.local, bucket.count);
   }
   parts->sent.resize(wire::parameter_count(manifest.model));
@@ -213,7 +213,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
     parts.feedback.assign(static_cast<std::size_t>(wire::fragments(parts.manifest)), {parts.averaged.size(), kept});
   }
   if (parts.manifest.local && !parts.manifest.local->partners.empty()) {
-    parts.mixing = make_mixing(parts.manifest, network_options.self);
+    parts.gossip = make_gossip(parts.manifest, network_options.self);
   }
   return parts;
 }

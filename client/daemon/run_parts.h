@@ -13,7 +13,7 @@
 #include "client/averaging/power_sgd.h"
 #include "client/daemon/project_run.h"
 #include "client/daemon/shard_keeper.h"
-#include "client/optim/mixing_step.h"
+#include "client/optim/gossip_step.h"
 #include "client/session/fragment_sums.h"
 #include "client/storage/previous_state.h"
 #include "client/trainer_link/tokenizer_process.h"
@@ -31,11 +31,11 @@ struct LowRankParts {
 };
 
 // Where the manifest asks for gossip between rounds.
-struct MixingParts {
+struct GossipParts {
   std::vector<wire::Bucket> buckets;
-  std::vector<session::Mixing> mixings;  // by bucket; control thread
+  std::vector<session::Gossip> gossips;  // by bucket; control thread
   wire::GroupInfo last;                  // control thread: the plan of the last averaging
-  std::vector<optim::MixingStep> steps;  // by bucket; trainer thread
+  std::vector<optim::GossipStep> steps;  // by bucket; trainer thread
   std::vector<float> sent;
   std::vector<float> mixed;
   std::int64_t stepped_child = -1;  // trainer thread: the child whose steps own parameters follow; -1: none
@@ -69,7 +69,7 @@ struct RunParts {
   std::vector<averaging::ErrorFeedback> feedback{};
   std::optional<session::FragmentSums> fragments{};  // in place of gradients, where rounds average fragments
   std::unique_ptr<LowRankParts> low_rank{};          // null where matrices travel whole
-  std::unique_ptr<MixingParts> mixing{};             // null where there is no gossip between rounds
+  std::unique_ptr<GossipParts> gossip{};             // null where there is no gossip between rounds
   // Where updates are delayed: steps, and everything else that changes or keeps the state, beside the trainer thread's
   // batches.
   std::unique_ptr<TaskLoop> stepper{};

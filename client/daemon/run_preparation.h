@@ -17,6 +17,8 @@
 
 namespace starling::daemon {
 
+// The result of a preparation: a manifest whose signature was checked, and files that are complete and have the right
+// digests. Shards come later (shard_keeper.h).
 struct PreparedRun {
   wire::RunManifest manifest;
   std::filesystem::path train_file;  // where there are no shards
@@ -31,6 +33,8 @@ struct PreparedRun {
   transport::AddressPolicy addresses;     // the addresses that the run's plans and mirrors may make this computer dial
 };
 
+// Limits of this computer, and the functions by which a preparation reports and asks. All are called on the thread that
+// prepares.
 struct PreparationOptions {
   // Reports progress for people: "downloading the training data: 1.2 of 2.6 MB". A few hundred times a download.
   std::function<void(const std::string& doing)> tell;

@@ -90,7 +90,7 @@ void ShardKeeper::tell(std::string doing) {
 }
 
 void ShardKeeper::run() {
-  while (const auto wish = next_wish()) fetch(*wish);
+  while (const auto job = next_job()) fetch(*job);
 }
 
 std::vector<Digest> ShardKeeper::digests_of(const std::vector<std::size_t>& shards) const {
@@ -100,7 +100,7 @@ std::vector<Digest> ShardKeeper::digests_of(const std::vector<std::size_t>& shar
 }
 
 // Waits for a shard to fetch. Returns none when the keeper ends.
-std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
+std::optional<ShardKeeper::FetchJob> ShardKeeper::next_job() {
   const MutexLock lock(mutex_);
   while (!over_) {
     if (std::exchange(disk_news_, false)) {
@@ -113,7 +113,7 @@ std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
     const TimePoint now = clock_.now();
     if (allowed_ && missing != wanted_.end()) {
       const TimePoint due = std::max(mirrors_.next_try(now), disk_not_before_);
-      if (due <= now) return Wish{*missing, wanted_};
+      if (due <= now) return FetchJob{*missing, wanted_};
       wake_.wait_for(mutex_, due - now);
     } else {
       wake_.wait_for(mutex_, std::chrono::hours(1));
@@ -122,18 +122,18 @@ std::optional<ShardKeeper::Wish> ShardKeeper::next_wish() {
   return std::nullopt;
 }
 
-void ShardKeeper::fetch(const Wish& wish) {
+void ShardKeeper::fetch(const FetchJob& job) {
   const TimePoint now = clock_.now();
   const auto mirror = mirrors_.choose(now);
   if (!mirror) return;
-  if (std::exchange(part_of_, wish.shard) != wish.shard) part_from_.clear();
-  if (make_room(wish)) judge(*mirror, wish, fetch_from(*mirror, wish));
+  if (std::exchange(part_of_, job.shard) != job.shard) part_from_.clear();
+  if (make_room(job)) judge(*mirror, job, fetch_from(*mirror, job));
 }
 
 // Makes room within the limits, and on the disk. A full disk is no mirror's fault.
-bool ShardKeeper::make_room(const Wish& wish) {
-  const wire::Artefact& file = file_of(wish.shard);
-  const std::vector<Digest> keep = digests_of(wish.all);
+bool ShardKeeper::make_room(const FetchJob& job) {
+  const wire::Artefact& file = file_of(job.shard);
+  const std::vector<Digest> keep = digests_of(job.all);
   cache_.make_room(file.bytes, file.sha256, keep);
   const Status reserved = cache_.reserve(file.bytes, file.sha256, keep);
   if (reserved.ok()) return true;
@@ -148,7 +148,7 @@ bool ShardKeeper::make_room(const Wish& wish) {
   return false;
 }
 
-Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
+Status ShardKeeper::fetch_from(std::size_t mirror, const FetchJob& job) {
   auto connected = options_.connect(mirror);
   if (!connected.ok()) return connected.error();
   const std::shared_ptr<ShardSource> source = std::move(*connected);
@@ -157,7 +157,7 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
     if (over_ || !allowed_) return Error{ErrorCode::unavailable, "stopped"};
     under_way_ = source;
   }
-  const wire::Artefact& file = file_of(wish.shard);
+  const wire::Artefact& file = file_of(job.shard);
   const std::filesystem::path path = cache_.path_of(file.sha256);
   std::error_code none;
   const std::uintmax_t part_bytes = std::filesystem::file_size(path.string() + ".part", none);
@@ -167,9 +167,8 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
   const Status fetched = source->fetch(file, path, [&](std::int64_t bytes_done) {
     part_from_.insert(mirror);
     wire_bytes_ = earlier_wire_bytes_ + source->wire_bytes();
-    tell(fmt::format("shard {} of {}, {:.1f} of {:.1f} MB from {}", wish.shard + 1,
-                     options_.manifest.data.shards.size(), static_cast<double>(bytes_done) / kMegabyte,
-                     static_cast<double>(file.bytes) / kMegabyte, name));
+    tell(fmt::format("shard {} of {}, {:.1f} of {:.1f} MB from {}", job.shard + 1, options_.manifest.data.shards.size(),
+                     static_cast<double>(bytes_done) / kMegabyte, static_cast<double>(file.bytes) / kMegabyte, name));
     return true;
   });
   earlier_wire_bytes_ += source->wire_bytes();
@@ -180,21 +179,21 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const Wish& wish) {
   return fetched.error().prefixed(name);
 }
 
-void ShardKeeper::judge(std::size_t mirror, const Wish& wish, const Status& fetched) {
+void ShardKeeper::judge(std::size_t mirror, const FetchJob& job, const Status& fetched) {
   std::function<void()> arrived;
   {
     const MutexLock lock(mutex_);
     if (over_ || (!fetched.ok() && !allowed_)) return;  // ended on request
     if (fetched.ok()) {
-      here_.insert(wish.shard);
+      here_.insert(job.shard);
       doing_.clear();
-      if (awaited_ == wish.shard) arrived = arrived_;
+      if (awaited_ == job.shard) arrived = arrived_;
     }
   }
   if (fetched.ok()) {
     if (arrived) arrived();
     mirrors_.on_success(mirror);
-    cache_.mark_used(file_of(wish.shard).sha256);
+    cache_.mark_used(file_of(job.shard).sha256);
     part_of_.reset();
     return;
   }

@@ -41,6 +41,7 @@ class ShardSource {
   [[nodiscard]] virtual std::int64_t wire_bytes() const = 0;
 };
 
+// The run whose shards are kept, and its mirrors. `connect` is called on the keeper's thread and may block.
 struct ShardKeeperOptions {
   wire::RunManifest manifest;  // the manifest of a run with shards
   std::uint64_t seed = 0;      // spreads volunteers over the mirrors
@@ -69,17 +70,17 @@ class ShardKeeper {
 
  private:
   // Shards by their number in the manifest.
-  struct Wish {
+  struct FetchJob {
     std::size_t shard = 0;
     std::vector<std::size_t> all;  // all shards that are wanted: they stay on disk
   };
   void run();
-  std::optional<Wish> next_wish() EXCLUDES(mutex_);
-  void fetch(const Wish& wish);
-  [[nodiscard]] bool make_room(const Wish& wish) EXCLUDES(mutex_);
+  std::optional<FetchJob> next_job() EXCLUDES(mutex_);
+  void fetch(const FetchJob& job);
+  [[nodiscard]] bool make_room(const FetchJob& job) EXCLUDES(mutex_);
   [[nodiscard]] std::vector<Digest> digests_of(const std::vector<std::size_t>& shards) const;
-  Status fetch_from(std::size_t mirror, const Wish& wish) EXCLUDES(mutex_);
-  void judge(std::size_t mirror, const Wish& wish, const Status& fetched) EXCLUDES(mutex_);
+  Status fetch_from(std::size_t mirror, const FetchJob& job) EXCLUDES(mutex_);
+  void judge(std::size_t mirror, const FetchJob& job, const Status& fetched) EXCLUDES(mutex_);
   void tell(std::string doing) EXCLUDES(mutex_);
   [[nodiscard]] const wire::Artefact& file_of(std::size_t shard) const {
     return options_.manifest.data.shards[shard].file;

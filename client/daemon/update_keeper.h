@@ -19,6 +19,8 @@
 
 namespace starling::daemon {
 
+// Paths of this installation and its feed, fixed while the daemon runs, and the functions that connect the keeper to
+// it.
 struct UpdateOptions {
   std::filesystem::path source;   // shared with all installations of one packager; see client/updates/update_source.h
   std::filesystem::path program;  // this daemon's own

@@ -15,14 +15,14 @@ constexpr double kNormEpsilon = 1e-12;  // the published value
 Albert::Albert(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient)
     : model_(model), parameters_(model, parameters, gradient) {}
 
-at::Tensor Albert::encode(const at::Tensor& words, const at::Tensor& segments) const {
-  at::Tensor x = at::embedding(parameters_["embedding.weight"], words) +
+at::Tensor Albert::encode(const at::Tensor& tokens, const at::Tensor& segments) const {
+  at::Tensor x = at::embedding(parameters_["embedding.weight"], tokens) +
                  at::embedding(parameters_["segment.weight"], segments) +
-                 parameters_["position.weight"].narrow(0, 0, words.size(1));
+                 parameters_["position.weight"].narrow(0, 0, tokens.size(1));
   x = parameters_.norm(x.view({-1, model_.embedding_width}), "embedding_norm", kNormEpsilon);
   x = parameters_.linear(x, "widen");
   for (int layer = 0; layer < model_.layers; ++layer) {
-    const at::Tensor qkv = at::mm(x, parameters_["qkv.weight"].t()).view({words.size(0), words.size(1), -1});
+    const at::Tensor qkv = at::mm(x, parameters_["qkv.weight"].t()).view({tokens.size(0), tokens.size(1), -1});
     const at::Tensor mixed = full_attention(qkv, model_.heads).view({-1, model_.width});
     x = parameters_.norm(x + parameters_.linear(mixed, "attention_out"), "attention_norm", kNormEpsilon);
     const at::Tensor hidden = at::gelu(parameters_.linear(x, "mlp_in"), "tanh");
@@ -38,11 +38,11 @@ at::Tensor Albert::guess_scores(const at::Tensor& encoded, const Batch& batch) c
                    parameters_["embedding.weight"].t());
 }
 
-at::Tensor Albert::guess_loss(const at::Tensor& scores, const at::Tensor& words) const {
+at::Tensor Albert::guess_loss(const at::Tensor& scores, const at::Tensor& tokens) const {
   const at::Tensor nats =
-      at::cross_entropy_loss(scores, words.reshape({-1}), /*weight=*/{}, at::Reduction::None, kNoGuess);
-  const at::Tensor guesses = (words != kNoGuess).sum(1).clamp_min(1);
-  return (nats.view(words.sizes()).sum(1) / guesses).sum();
+      at::cross_entropy_loss(scores, tokens.reshape({-1}), /*weight=*/{}, at::Reduction::None, kNoGuess);
+  const at::Tensor guesses = (tokens != kNoGuess).sum(1).clamp_min(1);
+  return (nats.view(tokens.sizes()).sum(1) / guesses).sum();
 }
 
 at::Tensor Albert::order_loss(const at::Tensor& encoded, const at::Tensor& order) const {

@@ -19,10 +19,10 @@ class Albert final : public Model {
 
  private:
   // Returns [batch · context, width].
-  [[nodiscard]] at::Tensor encode(const at::Tensor& words, const at::Tensor& segments) const;
+  [[nodiscard]] at::Tensor encode(const at::Tensor& tokens, const at::Tensor& segments) const;
   // Scores of the masked tokens: [batch · masked, vocabulary].
   [[nodiscard]] at::Tensor guess_scores(const at::Tensor& encoded, const Batch& batch) const;
-  [[nodiscard]] at::Tensor guess_loss(const at::Tensor& scores, const at::Tensor& words) const;
+  [[nodiscard]] at::Tensor guess_loss(const at::Tensor& scores, const at::Tensor& tokens) const;
   [[nodiscard]] at::Tensor order_loss(const at::Tensor& encoded, const at::Tensor& order) const;
 
   wire::ModelOptions model_;

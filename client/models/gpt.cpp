@@ -12,13 +12,13 @@ namespace starling::models {
 Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient)
     : model_(model), parameters_(model, parameters, gradient) {}
 
-at::Tensor Gpt::embed(const at::Tensor& words) const {
-  const std::int64_t length = words.size(1);
-  at::Tensor x = at::embedding(parameters_["embedding.weight"], words);
+at::Tensor Gpt::embed(const at::Tensor& tokens) const {
+  const std::int64_t length = tokens.size(1);
+  at::Tensor x = at::embedding(parameters_["embedding.weight"], tokens);
   if (model_.positions == "learned") x = x + parameters_["position.weight"].narrow(0, 0, length);
   for (std::int64_t back = 1; back <= std::min<std::int64_t>(model_.recent, length - 1); ++back) {
     const at::Tensor table = parameters_["recent.weight"].narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
-    const at::Tensor earlier = at::embedding(table, words.narrow(1, 0, length - back));
+    const at::Tensor earlier = at::embedding(table, tokens.narrow(1, 0, length - back));
     x = x + at::constant_pad_nd(earlier, {0, 0, back, 0});  // zeros stand before the first token
   }
   return x.view({-1, model_.width});
@@ -28,13 +28,13 @@ at::Tensor Gpt::activation(const at::Tensor& x) const {
   return model_.activation == "gelu" ? at::gelu(x, "tanh") : at::relu(x).square();
 }
 
-at::Tensor Gpt::next_word_scores(const at::Tensor& words) const {
-  VERIFY(words.dim() == 2 && words.size(1) <= model_.context);
-  at::Tensor x = embed(words);
+at::Tensor Gpt::next_token_scores(const at::Tensor& tokens) const {
+  VERIFY(tokens.dim() == 2 && tokens.size(1) <= model_.context);
+  at::Tensor x = embed(tokens);
   for (int layer = 0; layer < model_.layers; ++layer) {
     const std::string block = "block" + std::to_string(layer) + ".";
     at::Tensor qkv = at::mm(parameters_.norm(x, block + "attention_norm"), parameters_[block + "qkv.weight"].t());
-    qkv = qkv.view({words.size(0), words.size(1), -1});
+    qkv = qkv.view({tokens.size(0), tokens.size(1), -1});
     if (model_.positions == "rotary") qkv = with_rotary_positions(qkv, model_.heads);
     const at::Tensor mixed = causal_attention(qkv, model_.heads);
     x = x + parameters_.linear(mixed.view({-1, model_.width}), block + "attention_out");
@@ -45,10 +45,10 @@ at::Tensor Gpt::next_word_scores(const at::Tensor& words) const {
 }
 
 at::Tensor Gpt::loss(const Batch& batch) const {
-  const at::Tensor& words = batch.at(0);
+  const at::Tensor& tokens = batch.at(0);
   const at::Tensor total =
-      at::cross_entropy_loss(next_word_scores(words), batch.at(1).reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
-  return total / static_cast<double>(words.size(1));
+      at::cross_entropy_loss(next_token_scores(tokens), batch.at(1).reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
+  return total / static_cast<double>(tokens.size(1));
 }
 
 }  // namespace starling::models

@@ -12,10 +12,10 @@ class Gpt final : public Model {
   Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient);
 
   [[nodiscard]] at::Tensor loss(const Batch& batch) const override;
-  [[nodiscard]] at::Tensor next_word_scores(const at::Tensor& words) const override;
+  [[nodiscard]] at::Tensor next_token_scores(const at::Tensor& tokens) const override;
 
  private:
-  [[nodiscard]] at::Tensor embed(const at::Tensor& words) const;
+  [[nodiscard]] at::Tensor embed(const at::Tensor& tokens) const;
   [[nodiscard]] at::Tensor activation(const at::Tensor& x) const;
 
   wire::ModelOptions model_;

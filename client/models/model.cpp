@@ -48,7 +48,7 @@ Hits hits_of(const at::Tensor& scores, const at::Tensor& targets) {
 
 Judged Model::judge(const Batch& batch) const { return {loss(batch), {}}; }
 
-at::Tensor Model::next_word_scores(const at::Tensor&) const { return {}; }
+at::Tensor Model::next_token_scores(const at::Tensor&) const { return {}; }
 
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
                                   const at::Tensor& gradient, std::span<const std::uint8_t> program) {

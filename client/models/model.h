@@ -13,8 +13,8 @@
 namespace starling::models {
 
 // The tensors of a micro-batch, by the form of a sample (wire::SampleForm):
-//   next_word     tokens [batch, length] and their targets, of the same shape
-//   masked_words  tokens [batch, context]; segments, 0 or 1, of the same shape; places [batch, masked] in the flattened
+//   next_token    tokens [batch, length] and their targets, of the same shape
+//   masked_tokens tokens [batch, context]; segments, 0 or 1, of the same shape; places [batch, masked] in the flattened
 //                 tokens; the tokens to predict there, of the same shape, kNoGuess: none; order [batch], 1: swapped
 //   labelled      values (float) [batch, …] and classes [batch]
 using Batch = std::vector<at::Tensor>;
@@ -31,6 +31,7 @@ Hits hits_of(const at::Tensor& scores, const at::Tensor& targets);
 // Cross entropy in nats, summed: scores [n, classes], targets [n].
 at::Tensor class_loss(const at::Tensor& scores, const at::Tensor& targets);
 
+// A forward pass over a batch of held-out samples.
 struct Judged {
   at::Tensor loss;  // the value of Model::loss
   Hits hits;        // zeros for a model that gives only its loss
@@ -48,7 +49,7 @@ class Model {
 
   // Scores of the next token at every position: tokens [batch, length <= context] of integers to [batch · length,
   // vocabulary]. Undefined for a model that predicts no next tokens.
-  [[nodiscard]] virtual at::Tensor next_word_scores(const at::Tensor& words) const;
+  [[nodiscard]] virtual at::Tensor next_token_scores(const at::Tensor& tokens) const;
 
   // Selects training (the initial mode) or evaluation, in which nothing is random.
   virtual void set_training(bool) {}

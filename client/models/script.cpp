@@ -129,8 +129,8 @@ std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Te
 }
 
 SampleCost count_sample(std::span<const std::uint8_t> program, const SampleShape& sample) {
-  Batch batch{at::zeros({1, sample.words}, at::kLong), at::zeros({1, sample.words}, at::kLong)};
-  if (sample.words == 0) {
+  Batch batch{at::zeros({1, sample.tokens}, at::kLong), at::zeros({1, sample.tokens}, at::kLong)};
+  if (sample.tokens == 0) {
     std::vector<std::int64_t> shape = sample.values;
     shape.insert(shape.begin(), 1);
     batch = {at::zeros(shape), at::zeros({1}, at::kLong)};

@@ -13,10 +13,11 @@ std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Te
 // Shape of a sample of the run's data: a number of tokens, each with the next one to predict, or values of a shape and
 // a class.
 struct SampleShape {
-  std::int64_t words = 0;
+  std::int64_t tokens = 0;
   std::vector<std::int64_t> values;
 };
 
+// The cost of one sample, by which the run's manifest tells volunteers the time and the memory that a batch takes.
 struct SampleCost {
   double flops = 0;                   // operations of matrix products and convolutions, as in wire::flops_per_sample
   std::int64_t activation_bytes = 0;  // the field of wire::ScriptModel

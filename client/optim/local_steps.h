@@ -7,7 +7,7 @@
 // more steps; and a process that dies in the middle of a round leaves behind its reported increments, with their
 // weight. Its successor begins at the agreed parameters, as another volunteer would. Memory: the parameters, the inner
 // optimizer's moments, and the parameters once more. The moments stay here: no other process has them, and they end
-// with this one. Own parameters may be moved between steps by gossip with others (client/session/mixing.h): such a move
+// with this one. Own parameters may be moved between steps by gossip with others (client/session/gossip.h): such a move
 // is part of the displacement, as a step is.
 //
 // With delayed updates, steps go on while a round is averaged (Streaming DiLoCo, 2501.18512, section 2.3). Their

@@ -24,6 +24,7 @@ struct StatePiece {
   std::size_t stride = 0;  // floats between the starts of two vectors: the parameter count of the whole state
 };
 
+// A mean gradient before clipping. The step multiplies it by `scale`, so that no clipped copy is needed.
 struct ScaledGradient {
   std::span<const float> mean;
   float scale = 1;  // Optimizer::gradient_scale

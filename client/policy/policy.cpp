@@ -17,7 +17,9 @@ constexpr std::int64_t kForecastAfterMs = 24LL * 3600 * 1000;
 
 bool is_over(WallTime until, WallTime now) { return until.unix_ms != 0 && until <= now; }
 
-bool paused_by_wish(const Situation& s) { return s.wish.kind == PauseKind::now && !is_over(s.wish.until, s.now); }
+bool paused_by_request(const Situation& s) {
+  return s.pause_request.kind == PauseKind::now && !is_over(s.pause_request.until, s.now);
+}
 
 bool is_idle(const Situation& s) {
   return s.surroundings.user_idle.has_value() &&
@@ -48,8 +50,8 @@ bool outside_network_hours(const Situation& s) {
          outside(s.preferences.network_schedule_on, s.preferences.network_schedule, s);
 }
 
-Reason wish_reason(const Situation& s) {
-  if (paused_by_wish(s)) return s.wish.until.unix_ms == 0 ? Reason::paused : Reason::snoozed;
+Reason request_reason(const Situation& s) {
+  if (paused_by_request(s)) return s.pause_request.until.unix_ms == 0 ? Reason::paused : Reason::snoozed;
   if (s.preferences.compute == UseMode::never) return Reason::compute_off;
   if (s.preferences.network == UseMode::never) return Reason::network_off;
   return Reason::none;
@@ -91,7 +93,7 @@ Reason network_rule(const Situation& s) {
 }
 
 Reason first_reason(const Situation& s) {
-  for (const auto check : {wish_reason, limit_reason, compute_rule, network_rule}) {
+  for (const auto check : {request_reason, limit_reason, compute_rule, network_rule}) {
     if (const Reason reason = check(s); reason != Reason::none) return reason;
   }
   return Reason::none;
@@ -105,7 +107,7 @@ NetworkUse network_use(const Situation& s) {
 }
 
 std::string why_no_gpu(const Situation& s) {
-  if (s.wish.gpu && !is_over(s.wish.gpu_until, s.now)) return gpu_pause_text(s);
+  if (s.pause_request.gpu && !is_over(s.pause_request.gpu_until, s.now)) return gpu_pause_text(s);
   if (s.preferences.gpu == UseMode::never) return "switched off in the preferences";
   if (s.preferences.gpu == UseMode::always || s.preferences.gpu_while_in_use || is_idle(s)) return "";
   return s.surroundings.user_idle ? "somebody uses the computer" : "no sensor tells whether somebody uses the computer";
@@ -152,7 +154,7 @@ Verdict decide(const Situation& situation) {
   verdict.reason = first_reason(situation);
   explain(situation, verdict);
   verdict.network = network_use(situation);
-  verdict.pause_after_round = situation.wish.kind == PauseKind::after_round;
+  verdict.pause_after_round = situation.pause_request.kind == PauseKind::after_round;
   verdict.gpu_text = why_no_gpu(situation);
   verdict.gpu = verdict.gpu_text.empty();
   verdict.threads = thread_share(situation);

@@ -14,7 +14,7 @@
 
 #include "client/policy/calendar.h"
 #include "shared/base/clock.h"
-#include "shared/control/pause_wish.h"
+#include "shared/control/pause_request.h"
 #include "shared/control/preferences.h"
 
 namespace starling::policy {
@@ -38,6 +38,7 @@ struct Surroundings {
   friend bool operator==(const Surroundings&, const Surroundings&) = default;
 };
 
+// to_string() gives each a stable name, which programs and the window's texts go by.
 enum class Reason : std::uint8_t {
   none,  // training is allowed
   paused,
@@ -65,11 +66,13 @@ std::string_view to_string(Reason reason);
 // In order of growing freedom.
 enum class NetworkUse : std::uint8_t { none, coordinator, all };
 
+// The one thing that the volunteer can do to end the reason, as a button's text and as a command.
 struct Action {
   std::string label;    // "train on battery too"
   std::string command;  // arguments of `starling` that take the action; empty: there is no command
 };
 
+// The rules' answer for this moment, binding for the daemon until the next one.
 struct Verdict {
   Reason reason = Reason::none;
   std::string text;                 // the reason for people, fits behind "Paused: "; empty if training is allowed
@@ -88,10 +91,11 @@ struct Verdict {
   [[nodiscard]] bool may_train() const { return reason == Reason::none; }
 };
 
+// All inputs of a decision. It borrows them for the length of the call.
 struct Situation {
   const wire::Preferences& preferences;
   const Surroundings& surroundings;
-  const wire::PauseWish& wish;
+  const wire::PauseRequest& pause_request;
   WallTime now;
   const UtcOffset& offset;
   std::int64_t month_bytes = 0;  // bytes sent and received in this month of the data cap

@@ -5,7 +5,7 @@
 namespace starling::policy {
 namespace {
 
-struct Words {
+struct Explanation {
   std::string text;
   std::string ends_when;
   Action action;
@@ -14,13 +14,13 @@ struct Words {
 
 std::string at(const Situation& s, WallTime when) { return moment_text(when, s.now, s.offset); }
 
-Words wish_words(Reason reason, const Situation& s) {
-  const std::string why = s.wish.reason.empty() ? "" : ": " + s.wish.reason;
+Explanation request_explanation(Reason reason, const Situation& s) {
+  const std::string why = s.pause_request.reason.empty() ? "" : ": " + s.pause_request.reason;
   switch (reason) {
     case Reason::paused:
       return {"paused by you" + why, "you resume", {"resume", "resume"}};
     case Reason::snoozed:
-      return {"snoozed by you" + why, at(s, s.wish.until), {"resume now", "resume"}, s.wish.until};
+      return {"snoozed by you" + why, at(s, s.pause_request.until), {"resume now", "resume"}, s.pause_request.until};
     case Reason::compute_off:
       return {"training is switched off in the preferences",
               "you switch it on",
@@ -32,7 +32,7 @@ Words wish_words(Reason reason, const Situation& s) {
   }
 }
 
-Words limit_words(Reason reason, const Situation& s) {
+Explanation limit_explanation(Reason reason, const Situation& s) {
   const wire::Preferences& p = s.preferences;
   switch (reason) {
     case Reason::disk_low:
@@ -57,19 +57,19 @@ Words limit_words(Reason reason, const Situation& s) {
   }
 }
 
-// Words of a reason that a schedule causes; it ends with the schedule's next allowed hour, if there is one.
-Words hours_words(const Situation& s, std::string text, const wire::WeekHours& hours, Action action) {
+// The explanation of a reason that a schedule causes; it ends with the schedule's next allowed hour, if there is one.
+Explanation hours_explanation(const Situation& s, std::string text, const wire::WeekHours& hours, Action action) {
   const auto end = next_change(hours, s.now, s.offset);
   return {std::move(text), end ? at(s, *end) : "you change the schedule", std::move(action), end};
 }
 
-Words in_use_words(const Situation& s) {
+Explanation in_use_explanation(const Situation& s) {
   return {"somebody uses the computer",
           fmt::format("nobody has used it for {} minutes", s.preferences.idle_minutes),
           {"train while it is in use too", "prefs set while_in_use yes"}};
 }
 
-Words rule_words(Reason reason, const Situation& s) {
+Explanation rule_explanation(Reason reason, const Situation& s) {
   const wire::Preferences& p = s.preferences;
   switch (reason) {
     case Reason::exclusive_program: {
@@ -91,10 +91,10 @@ Words rule_words(Reason reason, const Situation& s) {
               "it is plugged in or charged",
               {"plug it in, or allow a lower charge", "prefs set battery_min_percent PERCENT"}};
     case Reason::compute_hours:
-      return hours_words(s, "outside the hours of your schedule", p.compute_schedule,
-                         {"train at any hour", "prefs set compute_schedule_on no"});
+      return hours_explanation(s, "outside the hours of your schedule", p.compute_schedule,
+                               {"train at any hour", "prefs set compute_schedule_on no"});
     case Reason::in_use:
-      return in_use_words(s);
+      return in_use_explanation(s);
     case Reason::idle_unknown:
       return {"no sensor here tells whether somebody uses the computer",
               "one does, or you allow training while it is in use",
@@ -104,8 +104,8 @@ Words rule_words(Reason reason, const Situation& s) {
               "another network is connected",
               {"use it nevertheless", "prefs set on_metered yes"}};
     default:
-      return hours_words(s, "outside the network hours of your schedule", p.network_schedule,
-                         {"use the network at any hour", "prefs set network_schedule_on no"});
+      return hours_explanation(s, "outside the network hours of your schedule", p.network_schedule,
+                               {"use the network at any hour", "prefs set network_schedule_on no"});
   }
 }
 
@@ -113,18 +113,18 @@ Words rule_words(Reason reason, const Situation& s) {
 
 void explain(const Situation& situation, Verdict& verdict) {
   if (verdict.reason == Reason::none) return;
-  Words words = verdict.reason <= Reason::network_off ? wish_words(verdict.reason, situation)
-                : verdict.reason <= Reason::data_cap  ? limit_words(verdict.reason, situation)
-                                                      : rule_words(verdict.reason, situation);
-  verdict.text = std::move(words.text);
-  verdict.ends_when = std::move(words.ends_when);
-  verdict.ends_at = words.ends_at;
-  verdict.action = std::move(words.action);
+  Explanation explanation = verdict.reason <= Reason::network_off ? request_explanation(verdict.reason, situation)
+                            : verdict.reason <= Reason::data_cap  ? limit_explanation(verdict.reason, situation)
+                                                                  : rule_explanation(verdict.reason, situation);
+  verdict.text = std::move(explanation.text);
+  verdict.ends_when = std::move(explanation.ends_when);
+  verdict.ends_at = explanation.ends_at;
+  verdict.action = std::move(explanation.action);
 }
 
 std::string gpu_pause_text(const Situation& s) {
-  if (s.wish.gpu_until.unix_ms == 0) return "paused by you, until you resume it";
-  return "snoozed by you, until " + at(s, s.wish.gpu_until);
+  if (s.pause_request.gpu_until.unix_ms == 0) return "paused by you, until you resume it";
+  return "snoozed by you, until " + at(s, s.pause_request.gpu_until);
 }
 
 std::string_view to_string(Reason reason) {

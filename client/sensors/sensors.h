@@ -11,6 +11,7 @@
 
 namespace starling::sensors {
 
+// Places where the readings come from.
 struct SensorOptions {
   std::filesystem::path root = "/";  // parent of /sys, /proc and /dev
   std::filesystem::path data_dir;    // folder whose disk counts

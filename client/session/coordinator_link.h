@@ -8,6 +8,7 @@
 
 namespace starling::session {
 
+// Times between calls that fail, and the silence after which the coordinator counts as away.
 struct CoordinatorLinkOptions {
   Duration retry_first = std::chrono::milliseconds(250);  // after the first failed call, doubling with jitter
   Duration retry_max = std::chrono::seconds(5);

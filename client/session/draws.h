@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/sample_lease.h"
 #include "shared/run/training_data.h"
 
 namespace starling::session {

@@ -3,19 +3,41 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/session/retry.h"
 #include "shared/base/log.h"
-#include "shared/swarm/successor.h"
 
 namespace starling::session {
 namespace {
 
-constexpr std::size_t kReportsKeptMax = 4096;            // rounds without a coordinator before old reports are dropped
-constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat within wire::kJsonBytesMax
 constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting sooner than this is still attended
 constexpr Duration kPaceUnknown = std::chrono::seconds(1);
 constexpr Duration kPaceMax = std::chrono::hours(1);
-constexpr Duration kComputeRetryMax = std::chrono::seconds(30);
+
+// Reports a round without its number and its loss.
+wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
+  const wire::GroupInfo& group = round.meeting.group;
+  const averaging::AveragingOutcome& outcome = round.outcome;
+  wire::RoundReport report;
+  report.group = group.grid ? group.grid->id : group.id;
+  if (group.grid) report.grid = wire::GridShare{group.grid->column, outcome.grid->accepted};
+  report.autonomous = group.autonomous;
+  for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
+    const PeerId& peer = group.members[rank].endpoint.peer;
+    report.members.push_back(peer);
+    if (outcome.samples[rank] == 0) continue;
+    const SampleCount draw = rank < outcome.draws.size() ? outcome.draws[rank] : 0;
+    report.contributions.push_back({peer, outcome.samples[rank], draw});
+  }
+  report.result_digest = outcome.result_digest;
+  report.state_digest = new_state;
+  report.averaging_ms = to_ms(outcome.elapsed);
+  report.bytes_sent = outcome.bytes_sent;
+  report.bytes_received = outcome.bytes_received;
+  for (const averaging::SeenFault& seen : outcome.faults) {
+    if (report.complaints.size() == wire::kComplaintsMax) break;
+    report.complaints.push_back({group.members[seen.rank].endpoint.peer, seen.fault});
+  }
+  return report;
+}
 
 }  // namespace
 
@@ -25,10 +47,8 @@ Session::Session(SessionOptions options, InitialState initial, Mediator& mediato
       link_(options_.seed),
       process_(static_cast<std::int64_t>(mix64(options_.seed) % static_cast<std::uint64_t>(wire::kMessageCountMax)) +
                1),
-      state_round_(initial.round),
-      state_digest_(initial.digest),
-      unsynced_reason_("waiting for the coordinator's first answer"),
-      reports_(initial.unacknowledged.begin(), initial.unacknowledged.end()) {}
+      replica_({initial.round, initial.digest}, options_.initial_state_digest),
+      reports_(initial.unacknowledged) {}
 
 void Session::start(TimePoint now) {
   last_checkpoint_ = now;
@@ -41,49 +61,52 @@ void Session::on_timer(TimePoint now) { advance(now); }
 
 TimePoint Session::next_deadline(TimePoint now) const {
   TimePoint deadline = link_.next_call();
-  if (computing_ != Computing::nothing || fetching_) return deadline;
-  if ((averaging_ || stepping_) && !options_.delay_parameter_updates) return deadline;
+  if (!computation_.idle() || replica_.fetching()) return deadline;
+  const RoundCycle::Stepping* stepping = cycle_.stepping();
+  if (cycle_.is_busy() && !options_.delay_parameter_updates) return deadline;
   const auto consider = [&](TimePoint moment) {
     if (moment > now) deadline = std::min(deadline, moment);
   };
-  if (meeting_.has_value()) consider(meeting_->start);
-  consider(compute_not_before_);
-  consider(step_not_before_);
-  consider(fetch_not_before_);
+  if (cycle_.meeting() != nullptr) consider(cycle_.meeting()->start);
+  if (stepping != nullptr && !stepping->under_way) consider(stepping->not_before);
+  consider(computation_.not_before());
+  consider(replica_.fetch_not_before());
   return deadline;
 }
 
 void Session::advance(TimePoint now) {
   if (link_.due(now)) send_heartbeat(now);
   const bool delays = options_.delay_parameter_updates;
-  const bool idle = computing_ == Computing::nothing;
-  if (outcome_.has_value() && !stepping_ && (idle || delays) && now >= step_not_before_) {
-    stepping_ = true;
-    mediator_.start_step(state_round_);
+  const RoundCycle::Stepping* step = cycle_.stepping();
+  const bool step_is_due = step != nullptr && !step->under_way && now >= step->not_before;
+  if (step_is_due && (computation_.idle() || delays)) {
+    cycle_.begin_step();
+    mediator_.start_step(replica_.round());
   }
-  if (!idle) return;
-  if (averaging_ || outcome_.has_value()) {
+  if (!computation_.idle()) return;
+  if (cycle_.is_bound()) {
     if (delays) compute_batch(now);
     return;
   }
-  fetch_if_possible(now);
-  if (!fetching_) compute_next(now);
+  if (!pause_.requested) fetch(replica_.begin_fetch(now));
+  if (!replica_.fetching()) compute_next(now);
 }
 
 bool Session::may_train() const {
-  return !paused_ && last_reply_.has_value() && last_reply_->run_state == wire::RunState::running;
+  return !pause_.requested && last_reply_.has_value() && last_reply_->run_state == wire::RunState::running;
 }
 
 void Session::compute_next(TimePoint now) {
-  if (!synced_) return;
-  if (!meeting_.has_value()) plan_without_coordinator(now);
+  if (!replica_.synced()) return;
+  if (cycle_.gathers()) plan_without_coordinator(now);
   if (meeting_is_due(now)) {
     begin_averaging(now);
     return;
   }
   // A member that has a place in a plan keeps it: the others count on it.
-  if (evaluate_round_ == state_round_ && !meeting_.has_value() && !paused_ && now >= compute_not_before_) {
-    computing_ = Computing::evaluation;
+  const bool may_evaluate = cycle_.gathers() && !pause_.requested && now >= computation_.not_before();
+  if (may_evaluate && evaluations_.wanted(replica_.round())) {
+    computation_.begin_evaluation();
     link_.hurry(now);
     mediator_.start_evaluation();
     return;
@@ -92,70 +115,68 @@ void Session::compute_next(TimePoint now) {
 }
 
 void Session::compute_batch(TimePoint now) {
-  if (now < compute_not_before_ || !may_train()) return;
-  round_is_full_ = progress_.growing() + draws_.passed() + options_.micro_batch_size > options_.samples_max;
-  if (round_is_full_) return;
-  const std::optional<wire::SampleRange> samples = begin_batch(now);
-  without_samples_ = !samples;
+  if (now < computation_.not_before() || !may_train()) return;
+  if (progress_.growing() + draws_.passed() + options_.micro_batch_size > options_.samples_max) {
+    lacking_ = Lacking::room;
+    return;
+  }
+  bool leased = false;
+  const std::optional<wire::SampleRange> samples = begin_batch(now, leased);
+  lacking_ = samples ? Lacking::nothing : Lacking::samples;
   if (!samples) return ask_for_leases(now);
-  computing_ = Computing::batch;
-  discard_batch_ = false;
-  batch_began_ = now;
+  computation_.begin_batch(now, leased);
   mediator_.start_batch(*samples, progress_.target());
 }
 
-// Returns leased samples, if the gradient has no others.
-std::optional<wire::SampleRange> Session::begin_batch(TimePoint now) {
-  const wire::SampleRange others = progress_.begin_batch(state_round_, last_reply_->lane, options_.micro_batch_size);
+// Returns leased samples (and sets the flag), if the gradient has no others.
+std::optional<wire::SampleRange> Session::begin_batch(TimePoint now, bool& leased) {
+  const wire::SampleRange others =
+      progress_.begin_batch(replica_.round(), last_reply_->lane, options_.micro_batch_size);
   const bool first = progress_.target().first;
-  batch_leased_ = options_.leased && (first || draws_.grows());
-  if (batch_leased_) {
+  leased = options_.leased && (first || draws_.grows());
+  if (leased) {
     if (auto samples = draws_.begin_batch(others.round, options_.micro_batch_size)) return samples;
     if (!first || !link_.away(now)) return std::nullopt;
-    batch_leased_ = false;
+    leased = false;
   }
   return others;
 }
 
 // Asks once while the leases held stay unchanged: the coordinator calls back soon when it has more.
 void Session::ask_for_leases(TimePoint now) {
-  if (!options_.leased || draws_.left(state_round_) > options_.micro_batch_size) return;
+  if (!options_.leased || draws_.left(replica_.round()) > options_.micro_batch_size) return;
   if (std::exchange(leases_asked_for_, draws_.end()) != draws_.end()) link_.hurry(now);
 }
 
 bool Session::meeting_is_due(TimePoint now) const {
-  if (!meeting_.has_value()) return false;
+  if (cycle_.meeting() == nullptr) return false;
   // Another batch that would end later than half a batch past the start keeps the others waiting.
   const double patience = may_train() ? 0.5 * progress_.batch_seconds() : 0.0;
-  return now + from_seconds(patience) >= meeting_->start;
+  return now + from_seconds(patience) >= cycle_.meeting()->start;
 }
 
 void Session::plan_without_coordinator(TimePoint now) {
   if (!link_.away(now) || !may_train()) return;
-  if (!last_group_.has_value() || last_group_->round + 1 != state_round_) return;
-  if (last_group_->grid) return;  // this member knows its own column only
-  const wire::GroupInfo group = swarm::plan_successor(*last_group_, last_contributed_, state_digest_);
-  for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
-    if (group.members[rank].endpoint.peer != options_.self) continue;
-    meeting_ = Meeting{group, rank, progress_.began() + round_pace()};
-    return;
-  }
+  std::optional<Meeting> meeting = cycle_.successor(replica_.round(), replica_.digest(), options_.self);
+  if (!meeting) return;
+  meeting->start = progress_.began() + round_pace();
+  cycle_.meet(std::move(*meeting));
 }
 
 // The swarm's pace stays when nobody counts samples. A round that waited for a member is no measure of it.
 Duration Session::round_pace() const {
-  const double samples_per_s = std::max(last_reply_->swarm_samples_per_s, progress_.samples_per_s());
+  const double samples_per_s = std::max(last_reply_->swarm.samples_per_s, progress_.samples_per_s());
   if (samples_per_s <= 0) return kPaceUnknown;
-  const double seconds = static_cast<double>(last_reply_->target_batch_size) / samples_per_s;
+  const double seconds = static_cast<double>(last_reply_->swarm.target_batch_size) / samples_per_s;
   return from_seconds(std::min(seconds, to_seconds(kPaceMax)));
 }
 
 void Session::begin_averaging(TimePoint now) {
-  averaging_ = true;
-  const bool contributes = meeting_->group.members[meeting_->self].role != wire::MemberRole::auxiliary;
-  averaging::Stake stake;
-  if (contributes) stake = {progress_.samples(), draws_.first()};
-  mediator_.start_averaging(meeting_->group, meeting_->self, stake);
+  const Meeting& meeting = cycle_.begin_averaging();
+  const bool contributes = meeting.group.members[meeting.self].role != wire::MemberRole::auxiliary;
+  averaging::ContributionTerms terms;
+  if (contributes) terms = {progress_.samples(), draws_.first()};
+  mediator_.start_averaging(meeting.group, meeting.self, terms);
   link_.hurry(now);
   if (!options_.delay_parameter_updates) return;
   progress_.look_ahead(now);
@@ -164,31 +185,31 @@ void Session::begin_averaging(TimePoint now) {
 }
 
 void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
-  VERIFY(computing_ == Computing::batch);
-  computing_ = Computing::nothing;
+  const Computation::Batch batch = computation_.end_batch();
   if (!result.ok()) {
-    if (result.error().code == ErrorCode::unavailable) progress_.forget_batch_seconds();
-    if (!tries_less(result.error()) && !interrupted_by_pause(result.error())) on_compute_failed(now, result.error());
+    const Error& error = result.error();
+    if (error.code == ErrorCode::unavailable) progress_.forget_batch_seconds();
+    if (!tries_less(error, batch) && !pause_.explains(error)) computation_.on_failed(now, error.message);
   } else {
-    compute_failures_ = 0;
-    if (!discard_batch_) take_batch(now, *result);
+    computation_.on_success();
+    if (!batch.discarded) take_batch(now, *result, batch);
   }
   advance(now);
 }
 
 // A gradient that is not finite will not be finite the second time, but the gradients of some of its samples may be;
 // anything else is worth a retry.
-bool Session::tries_less(const Error& error) {
-  if (error.code != ErrorCode::corrupt || discard_batch_) return false;
-  if (batch_leased_) return draws_.on_unusable();
+bool Session::tries_less(const Error& error, const Computation::Batch& batch) {
+  if (error.code != ErrorCode::corrupt || batch.discarded) return false;
+  if (batch.leased) return draws_.on_unusable();
   progress_.skip(options_.micro_batch_size);
   return false;
 }
 
-void Session::take_batch(TimePoint now, const BatchReport& batch) {
-  progress_.on_batch(batch, to_seconds(now - batch_began_));
-  samples_total_ += batch.samples;
-  if (batch_leased_) {
+void Session::take_batch(TimePoint now, const BatchReport& report, const Computation::Batch& batch) {
+  progress_.on_batch(report, to_seconds(now - batch.began));
+  totals_.samples += report.samples;
+  if (batch.leased) {
     Draws::Passed passed = draws_.on_batch();
     progress_.on_passed(passed.counted);
     // Samples beyond the limit are found again by the members that they are leased to next.
@@ -198,134 +219,93 @@ void Session::take_batch(TimePoint now, const BatchReport& batch) {
   ask_for_leases(now);
 }
 
-// A pause ends the trainer at once, even in the middle of a computation: nothing has failed.
-bool Session::interrupted_by_pause(const Error& error) const { return paused_ && error.code == ErrorCode::unavailable; }
-
-void Session::on_compute_failed(TimePoint now, const Error& error) {
-  ++compute_failures_;
-  compute_failure_ = error.message;
-  compute_not_before_ = now + retry_delay(compute_failures_, kComputeRetryMax);
-  log_warning("trainer: {}", error.message);
-}
-
 void Session::retry_now(TimePoint now) {
-  compute_not_before_ = now;
+  computation_.retry_now(now);
   advance(now);
 }
 
 void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome) {
-  VERIFY(averaging_);
-  averaging_ = false;
   using Verdict = averaging::AveragingOutcome::Verdict;
   if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
-    ++rounds_failed_;
-    left_group_ = meeting_->group.id;
-    lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
-                                                        : "the averaged result differed from the group's");
+    ++totals_.rounds_failed;
+    cycle_.on_left_group();
+    replica_.lose_sync(outcome.verdict == Verdict::expelled ? "the group went on without this computer"
+                                                            : "the averaged result differed from the group's");
+    on_sync_lost(now);
   } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {
-    // Most of the group may have gone on without us, or nobody had anything. The round goes on with the samples
-    // computed so far, until the coordinator calls the remaining members together. A minority founds no swarm of its
-    // own.
-    left_group_ = meeting_->group.id;
-    waits_for_most_ = link_.away(now);
-    if (waits_for_most_) {
-      log_warning("half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
-    }
-    meeting_.reset();
-    last_group_.reset();
-    progress_.look_back();
-    draws_.look_back();
-    link_.hurry(now);
+    leave_group(now);
   } else {
-    outcome_ = outcome;
+    cycle_.on_averaged(outcome);
   }
   advance(now);
+}
+
+// Most of the group may have gone on without us, or nobody had anything. The round goes on with the samples computed so
+// far, until the coordinator calls the remaining members together. A minority founds no swarm of its own.
+void Session::leave_group(TimePoint now) {
+  cycle_.on_left_group();
+  waits_for_most_ = link_.away(now);
+  if (waits_for_most_) {
+    log_warning("half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
+  }
+  progress_.look_back();
+  draws_.look_back();
+  link_.hurry(now);
 }
 
 void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
-  VERIFY(stepping_);
-  stepping_ = false;
   if (new_state.ok()) {
-    compute_failures_ = 0;
+    computation_.on_success();
     finish_round(now, *new_state);
   } else {
-    on_compute_failed(now, new_state.error());
-    step_not_before_ = compute_not_before_;
+    computation_.on_failed(now, new_state.error().message);
+    cycle_.on_step_failed(computation_.not_before());
   }
   advance(now);
 }
 
-wire::RoundReport Session::make_report(const Digest& new_state) const {
-  wire::RoundReport report;
-  report.round = state_round_;
-  const std::optional<wire::GridPlan>& grid = meeting_->group.grid;
-  report.group = grid ? grid->id : meeting_->group.id;
-  if (grid) report.grid = wire::GridShare{grid->column, outcome_->grid->accepted};
-  report.autonomous = meeting_->group.autonomous;
-  for (std::size_t rank = 0; rank < meeting_->group.members.size(); ++rank) {
-    const PeerId& peer = meeting_->group.members[rank].endpoint.peer;
-    report.members.push_back(peer);
-    if (outcome_->samples[rank] == 0) continue;
-    const SampleCount draw = rank < outcome_->draws.size() ? outcome_->draws[rank] : 0;
-    report.contributions.push_back({peer, outcome_->samples[rank], draw});
-  }
-  report.result_digest = outcome_->result_digest;
-  report.state_digest = new_state;
-  report.loss = progress_.loss();
-  report.averaging_ms = to_ms(outcome_->elapsed);
-  report.bytes_sent = outcome_->bytes_sent;
-  report.bytes_received = outcome_->bytes_received;
-  for (const averaging::SeenFault& seen : outcome_->faults) {
-    if (report.complaints.size() == wire::kComplaintsMax) break;
-    report.complaints.push_back({meeting_->group.members[seen.rank].endpoint.peer, seen.fault});
-  }
-  return report;
-}
-
 void Session::finish_round(TimePoint now, const Digest& new_state) {
-  wire::RoundReport report = make_report(new_state);
+  wire::RoundReport report = report_of(cycle_.finish(), new_state);
+  report.round = replica_.round();
+  report.loss = progress_.loss();
   mediator_.record_round(report, now - progress_.began());
-  reports_.push_back(std::move(report));
-  if (reports_.size() > kReportsKeptMax) reports_.pop_front();
-  last_group_.reset();
-  last_contributed_ = outcome_->samples;
-  const auto came = [](SampleCount samples) { return samples > 0; };
-  if (std::any_of(last_contributed_.begin(), last_contributed_.end(), came)) last_group_ = meeting_->group;
-  if (progress_.samples() > 0) last_loss_ = progress_.loss();
-  ++rounds_done_;
-  previous_ = Previous{state_round_, state_digest_};
-  ++state_round_;
-  state_digest_ = new_state;
-  outcome_.reset();
-  meeting_.reset();
+  reports_.add(std::move(report));
+  if (progress_.samples() > 0) totals_.last_loss = progress_.loss();
+  ++totals_.rounds_done;
+  replica_.on_step(new_state);
   progress_.finish_round(now);
   draws_.finish_round();
   if (now - last_checkpoint_ >= options_.checkpoint_interval) {
     last_checkpoint_ = now;
-    mediator_.save_checkpoint(state_round_, state_digest_);
+    mediator_.save_checkpoint(replica_.round(), replica_.digest());
   }
   link_.hurry(now);
 }
 
 void Session::begin_round(TimePoint now) {
-  meeting_.reset();
+  cycle_.call_off();
   progress_.begin_round(now);
   draws_.begin_round();
 }
 
+// The replica is no longer the swarm's: all that was computed from it is lost.
+void Session::on_sync_lost(TimePoint now) {
+  computation_.discard();
+  cycle_.forget_last_group();  // a member that meets its group again must still be at the state they made together
+  begin_round(now);
+  link_.hurry(now);
+}
+
 void Session::on_evaluated(TimePoint now, const Result<Evaluation>& result) {
-  VERIFY(computing_ == Computing::evaluation);
-  computing_ = Computing::nothing;
-  if (!result.ok() && interrupted_by_pause(result.error())) return advance(now);  // it is tried again
-  evaluate_round_.reset();
-  last_evaluation_report_ = wire::EvaluationReport{state_round_};
+  computation_.end_evaluation();
+  if (!result.ok() && pause_.explains(result.error())) return advance(now);  // it is tried again
   if (result.ok()) {
-    compute_failures_ = 0;
-    last_evaluation_report_ = evaluation_ = {state_round_, result->bits_per_byte, result->bytes, result->accuracy};
+    computation_.on_success();
+    evaluations_.on_measured(replica_.round(), *result);
   } else {
-    on_compute_failed(now, result.error());
+    computation_.on_failed(now, result.error().message);
+    evaluations_.on_measured(replica_.round(), std::nullopt);
   }
-  evaluation_report_ = last_evaluation_report_;
   link_.hurry(now);
   advance(now);
 }
@@ -334,31 +314,23 @@ void Session::send_heartbeat(TimePoint now) {
   wire::Heartbeat heartbeat;
   heartbeat.run_id = options_.run_id;
   heartbeat.phase = member_phase();
-  heartbeat.state_round = state_round_;
-  heartbeat.state_digest = state_digest_;
+  heartbeat.state_round = replica_.round();
+  heartbeat.state_digest = replica_.digest();
   heartbeat.samples_this_round = progress_.samples();
   heartbeat.samples_per_s = progress_.samples_per_s();
   heartbeat.batch_seconds = progress_.batch_seconds();
   heartbeat.batch_jitter = std::min(progress_.batch_jitter(), wire::kJitterMax);
   heartbeat.listen_port = options_.listen_port;
-  heartbeat.upload_bytes_per_s = upload_bytes_per_s_;
-  heartbeat.download_bytes_per_s = download_bytes_per_s_;
-  heartbeat.round_trip_s = std::min(round_trip_s_, wire::kRoundTripMaxS);
-  std::size_t members = 0;
-  for (const wire::RoundReport& report : reports_) {
-    members += report.members.size();
-    const bool full = heartbeat.reports.size() == wire::kReportsPerHeartbeatMax || members > kReportMembersPerHeartbeat;
-    if (full && !heartbeat.reports.empty()) break;
-    heartbeat.reports.push_back(report);
-  }
+  heartbeat.upload_bytes_per_s = line_.upload;
+  heartbeat.download_bytes_per_s = line_.download;
+  heartbeat.round_trip_s = std::min(line_.round_trip_s, wire::kRoundTripMaxS);
+  heartbeat.reports = reports_.next();
   if (options_.leased) {
     heartbeat.process = process_;
     heartbeat.next_draw = draws_.next();
   }
-  heartbeat.evaluation = evaluation_report_;
-  evaluation_told_ = evaluation_report_.has_value();
-  told_state_round_ = state_round_;
-  told_state_digest_ = state_digest_;
+  heartbeat.evaluation = evaluations_.tell();
+  replica_.on_told();
   link_.on_sent(now);
   mediator_.send_heartbeat(heartbeat);
 }
@@ -380,31 +352,22 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   draws_.hold(reply.leases);
   waits_for_most_ = false;
   settle_reports(now, reply);
-  if (evaluation_told_) evaluation_report_.reset();
+  evaluations_.on_heard();
   // A group of a round that is over: a member that is still at its state may have the result from the others.
   const bool missed = reply.group.has_value() && reply.group->round < reply.round;
   if (!missed || !take_group(now, *reply.group)) take_sync_verdict(now, reply);
   if (reply.group.has_value() && !missed) take_group(now, *reply.group);
-  if (reply.send_checkpoint && synced_ && state_digest_ == reply.state_digest) {
-    mediator_.send_checkpoint(state_round_, state_digest_);
+  if (reply.send_checkpoint && replica_.synced() && replica_.digest() == reply.state_digest) {
+    mediator_.send_checkpoint(replica_.round(), replica_.digest());
   }
-  if (reply.evaluate_round) take_turn_to_evaluate(*reply.evaluate_round);
+  if (reply.evaluate_round) evaluations_.ask(*reply.evaluate_round);
   advance(now);
 }
 
-// The coordinator asks until it has the answer.
-void Session::take_turn_to_evaluate(RoundIndex round) {
-  if (last_evaluation_report_ && last_evaluation_report_->round == round) {
-    evaluation_report_ = last_evaluation_report_;
-  } else {
-    evaluate_round_ = round;
-  }
-}
-
 bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
-  if (averaging_ || outcome_.has_value() || !synced_) return false;
-  if (group.round != state_round_ || group.state_digest != state_digest_) return false;
-  if (group.run_id != options_.run_id || group.id == left_group_) return false;
+  if (cycle_.is_bound() || !replica_.synced()) return false;
+  if (group.round != replica_.round() || group.state_digest != replica_.digest()) return false;
+  if (group.run_id != options_.run_id || !cycle_.may_join(group.id)) return false;
   if (const Status sound = wire::check_group(group); !sound.ok()) {
     log_warning("the coordinator's plan is refused: {}", sound.error().message);
     return false;
@@ -412,8 +375,8 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
     const TimePoint start = now + from_ms(group.start_in_ms);
-    if (paused_ && start > now + kPauseWaitsFor) return false;
-    meeting_ = Meeting{group, rank, start};
+    if (pause_.requested && start > now + kPauseWaitsFor) return false;
+    cycle_.meet({group, rank, start});
     plan_reason_ = group.reason;
     return true;
   }
@@ -421,17 +384,16 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
 }
 
 void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s) {
-  upload_bytes_per_s_ = upload_bytes_per_s;
-  download_bytes_per_s_ = download_bytes_per_s;
-  round_trip_s_ = round_trip_s;
+  line_ = {upload_bytes_per_s, download_bytes_per_s, round_trip_s};
 }
 
 void Session::set_paused(TimePoint now, bool paused, std::string reason) {
-  paused_reason_ = std::move(reason);
-  if (paused_ == paused) return;
-  paused_ = paused;
+  pause_.reason = std::move(reason);
+  if (pause_.requested == paused) return;
+  pause_.requested = paused;
   if (paused) progress_.forget_batch_seconds();  // the trainer ends, whether or not it is at a batch
-  if (paused && meeting_.has_value() && !averaging_ && meeting_->start > now + kPauseWaitsFor) meeting_.reset();
+  const Meeting* meeting = cycle_.meeting();
+  if (paused && meeting != nullptr && meeting->start > now + kPauseWaitsFor) cycle_.call_off();
   link_.hurry(now);
   advance(now);
 }

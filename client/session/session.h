@@ -1,7 +1,5 @@
 // One volunteer in one run: the state machine that turns heartbeats, batches and averages into training.
 //
-//   joining -> (downloading) -> training -> averaging -> stepping -> training -> …
-//
 // With delayed parameter updates (SessionOptions) training goes on while the group averages: those batches add to the
 // next round's gradient, at parameters that are one step old, until the group's step is done too. A state is still
 // named only after a step, and no other begins before.
@@ -10,33 +8,42 @@
 // as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and files; the
 // simulator's is virtual time. `now` is an argument everywhere.
 //
-// One computation (batch, step or evaluation) runs at a time; only a delayed step has batches beside it. A replica is
-// *synced* if its state digest is the one the coordinator names for the round, or if it has just stepped together with
-// its group and nothing has contradicted it since. A replica that is not synced trains nothing and fetches the state
-// from donors.
+// One computation (batch, step or evaluation) runs at a time; only a delayed step has batches beside it. A replica that
+// is not synced (replica.h) trains nothing and fetches the state from donors.
+//
+// The state of a session is that of its parts: the Replica (which model it holds), the RoundCycle (where it is with its
+// group), the Computation, the CoordinatorLink, and what waits to be told (ReportQueue, Evaluations). The session makes
+// them work together and calls the Mediator.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
+#include "client/session/computation.h"
 #include "client/session/coordinator_link.h"
 #include "client/session/draws.h"
+#include "client/session/replica.h"
+#include "client/session/report_queue.h"
+#include "client/session/round_cycle.h"
 #include "client/session/round_progress.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/round_report.h"
+#include "shared/protocol/states.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::session {
 
+// The session's activity, for display and for the coordinator; it follows from the state of the parts and decides
+// nothing.
 enum class Phase : std::uint8_t { joining, waiting, downloading, training, averaging, stepping, evaluating, paused };
 std::string_view to_string(Phase phase);
 
@@ -47,6 +54,7 @@ struct Activity {
   std::string ends_when;
 };
 
+// The run, this computer, and the manifest's choices that a session follows; fixed for its life.
 struct SessionOptions {
   RunId run_id;
   PeerId self;
@@ -80,7 +88,8 @@ class Session {
     // Sends the coordinator these once: nothing depends on their arrival.
     virtual void report_unusable(const wire::UnusableSamples& samples) = 0;
     // Averages the present round's gradient (weight 0: none was computed) with the group.
-    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) = 0;
+    virtual void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                                 const averaging::ContributionTerms& terms) = 0;
     // Steps on the averaged gradient, then computes the new state's digest. When it is done, the next round's gradient
     // so far becomes the present one's; batches that began before end in it. The state before the step is kept, if
     // there is room for it, until forget_previous_state() or the next step.
@@ -155,109 +164,71 @@ class Session {
   [[nodiscard]] View view(TimePoint now) const;
 
  private:
-  enum class Computing : std::uint8_t { nothing, batch, evaluation };
-  struct Meeting {  // the averaging this member is due at
-    wire::GroupInfo group;
-    averaging::Rank self = 0;
-    TimePoint start{};
+  // The next batch waits for this.
+  enum class Lacking : std::uint8_t { nothing, room, samples };
+  struct Pause {
+    bool requested = false;
+    std::string reason;
+    // A pause ends the trainer at once, even in the middle of a computation: nothing has failed.
+    [[nodiscard]] bool explains(const Error& error) const { return requested && error.code == ErrorCode::unavailable; }
+  };
+  struct Line {  // rates in bytes a second, 0: not known
+    double upload = 0;
+    double download = 0;
+    double round_trip_s = 0;
+  };
+  struct Totals {
+    SampleCount samples = 0;
+    std::int64_t rounds_done = 0;
+    std::int64_t rounds_failed = 0;
+    double last_loss = 0;
   };
 
   void advance(TimePoint now);
   void compute_next(TimePoint now);
   void compute_batch(TimePoint now);
-  [[nodiscard]] std::optional<wire::SampleRange> begin_batch(TimePoint now);
+  [[nodiscard]] std::optional<wire::SampleRange> begin_batch(TimePoint now, bool& leased);
   void ask_for_leases(TimePoint now);
-  void take_batch(TimePoint now, const BatchReport& batch);
-  [[nodiscard]] bool tries_less(const Error& error);
-  void on_compute_failed(TimePoint now, const Error& error);
-  [[nodiscard]] bool interrupted_by_pause(const Error& error) const;
-  void fetch_if_possible(TimePoint now);
-  void fetch_newer(const wire::HeartbeatReply& reply);
-  bool refuse_initial_state(TimePoint now, const wire::HeartbeatReply& reply);
+  void take_batch(TimePoint now, const BatchReport& report, const Computation::Batch& batch);
+  [[nodiscard]] bool tries_less(const Error& error, const Computation::Batch& batch);
+  void fetch(const StateSource& source);
   void settle_reports(TimePoint now, const wire::HeartbeatReply& reply);
   void send_heartbeat(TimePoint now);
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
-  void take_turn_to_evaluate(RoundIndex round);
   bool take_group(TimePoint now, const wire::GroupInfo& group);
   void plan_without_coordinator(TimePoint now);
   [[nodiscard]] Duration round_pace() const;
   void begin_averaging(TimePoint now);
+  void leave_group(TimePoint now);
   void finish_round(TimePoint now, const Digest& new_state);
-  void lose_sync(TimePoint now, std::string reason);
+  void on_sync_lost(TimePoint now);
   void begin_round(TimePoint now);
   [[nodiscard]] bool may_train() const;
   [[nodiscard]] bool meeting_is_due(TimePoint now) const;
   [[nodiscard]] wire::MemberPhase member_phase() const;
   [[nodiscard]] Activity activity(TimePoint now) const;
-  [[nodiscard]] wire::RoundReport make_report(const Digest& new_state) const;
+  [[nodiscard]] std::optional<Activity> round_activity() const;
 
   SessionOptions options_;
   Mediator& mediator_;
   CoordinatorLink link_;
   std::int64_t process_;  // Heartbeat::process
+  Replica replica_;
+  RoundCycle cycle_;
+  Computation computation_;
   RoundProgress progress_;
   Draws draws_;
-  bool batch_leased_ = false;          // the samples of the batch under way, or the last, are leased
   SampleCount leases_asked_for_ = -1;  // Draws::end() when the coordinator was last called for more
-  bool without_samples_ = false;       // there are none to train on, for the moment
-  bool round_is_full_ = false;         // more samples from here would not be believed
-
-  RoundIndex state_round_ = 0;
-  Digest state_digest_;
-  bool synced_ = false;
-  std::string unsynced_reason_;
-  RoundIndex told_state_round_ = 0;  // the state that the heartbeat under way reports
-  Digest told_state_digest_;
-
-  Computing computing_ = Computing::nothing;
-  bool averaging_ = false;
-  bool stepping_ = false;
-  bool fetching_ = false;
-  bool discard_batch_ = false;          // the batch under way belongs to a state that is gone
-  TimePoint batch_began_{};             // start of the batch under way, or the last
-  std::vector<wire::Endpoint> donors_;  // sources of (fetch_round_, fetch_digest_), from the newest reply
-  std::optional<wire::Artefact> kept_;  // where the coordinator keeps that state, when there are no donors
-  bool makes_initial_ = false;          // the state to fetch is that of round 0, and nobody is needed for it
-  struct Previous {
-    RoundIndex round = 0;
-    Digest digest;
-  };
-  std::optional<Previous> previous_;  // the state before the last step, until that step is known to count
-  RoundIndex fetch_round_ = 0;
-  Digest fetch_digest_;
-  int fetch_failures_ = 0;
-  TimePoint fetch_not_before_{};
-  bool paused_ = false;
-  std::string paused_reason_;
-
-  std::optional<Meeting> meeting_;
+  Lacking lacking_ = Lacking::nothing;
   bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
-  // the group left without a result: the others may go on in it, and know this member's contributions of that time
-  GroupId left_group_;
-  std::string plan_reason_;                             // the last plan's
-  std::optional<averaging::AveragingOutcome> outcome_;  // averaged, not stepped yet
-  std::optional<wire::GroupInfo> last_group_;  // the group of the round before, and its members that were averaged in
-  std::vector<SampleCount> last_contributed_;
-  int compute_failures_ = 0;     // in a row
-  std::string compute_failure_;  // the last failure's text
-  TimePoint compute_not_before_{};
-  TimePoint step_not_before_{};  // like compute_not_before_, for a step: a batch's failure does not hold it up
-
-  std::deque<wire::RoundReport> reports_;  // not acknowledged, oldest first
+  ReportQueue reports_;
+  Evaluations evaluations_;
   std::optional<wire::HeartbeatReply> last_reply_;
-  std::optional<wire::EvaluationReport> evaluation_report_;
-  bool evaluation_told_ = false;                                  // the heartbeat under way carries it
-  std::optional<wire::EvaluationReport> last_evaluation_report_;  // sent again when it is asked for again
-  std::optional<wire::EvaluationReport> evaluation_;              // the last that was measured
-  std::optional<RoundIndex> evaluate_round_;                      // the state it is to measure
+  std::string plan_reason_;  // the last plan's
   TimePoint last_checkpoint_{};
-  double upload_bytes_per_s_ = 0;
-  double download_bytes_per_s_ = 0;
-  double round_trip_s_ = 0;
-  SampleCount samples_total_ = 0;
-  std::int64_t rounds_done_ = 0;
-  std::int64_t rounds_failed_ = 0;
-  double last_loss_ = 0;
+  Pause pause_;
+  Line line_;
+  Totals totals_;
 };
 
 }  // namespace starling::session

@@ -2,6 +2,23 @@
 #include "client/session/session.h"
 
 namespace starling::session {
+namespace {
+
+std::optional<Activity> waiting_for_run(wire::RunState state) {
+  switch (state) {
+    case wire::RunState::created:
+      return Activity{Phase::waiting, "the run has not been started", "the operator starts it"};
+    case wire::RunState::paused:
+      return Activity{Phase::waiting, "the operator paused the run", "the operator starts it again"};
+    case wire::RunState::complete:
+      return Activity{Phase::waiting, "the run is complete", "there is a new run"};
+    case wire::RunState::running:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
@@ -26,51 +43,53 @@ std::string_view to_string(Phase phase) {
 }
 
 wire::MemberPhase Session::member_phase() const {
-  if (averaging_ || outcome_.has_value()) return wire::MemberPhase::averaging;
-  if (paused_) return wire::MemberPhase::paused;
-  if (fetching_) return wire::MemberPhase::downloading;
-  if (computing_ == Computing::evaluation) return wire::MemberPhase::evaluating;
-  return synced_ ? wire::MemberPhase::training : wire::MemberPhase::joining;
+  if (cycle_.is_bound()) return wire::MemberPhase::averaging;
+  if (pause_.requested) return wire::MemberPhase::paused;
+  if (replica_.fetching()) return wire::MemberPhase::downloading;
+  if (computation_.is_evaluation()) return wire::MemberPhase::evaluating;
+  return replica_.synced() ? wire::MemberPhase::training : wire::MemberPhase::joining;
+}
+
+// The phase of the group, unless batches go on meanwhile.
+std::optional<Activity> Session::round_activity() const {
+  const bool paused = pause_.requested;
+  if (cycle_.is_busy() && computation_.is_batch() && !paused) return Activity{Phase::training, "", ""};
+  const std::string finishing = paused ? "finishing this round before the pause" : "";
+  if (cycle_.averages() || (paused && cycle_.meeting() != nullptr)) {
+    return Activity{Phase::averaging, paused ? finishing : "averaging with the group", "the group's average is in"};
+  }
+  if (cycle_.step_is_under_way()) {
+    return Activity{Phase::stepping, paused ? finishing : "applying the averaged gradient",
+                    "the optimizer step is done"};
+  }
+  return std::nullopt;
 }
 
 Activity Session::activity(TimePoint now) const {
-  if ((averaging_ || stepping_) && computing_ == Computing::batch && !paused_) return {Phase::training, "", ""};
-  const std::string finishing = paused_ ? "finishing this round before the pause" : "";
-  if (averaging_ || (paused_ && meeting_.has_value() && !outcome_.has_value())) {
-    return {Phase::averaging, paused_ ? finishing : "averaging with the group", "the group's average is in"};
+  if (const std::optional<Activity> in_round = round_activity()) return *in_round;
+  if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
+  if (computation_.waits_after_failure(now)) {
+    return {Phase::waiting, "the trainer failed: " + computation_.failure(), "the next try, in a moment"};
   }
-  if (stepping_) {
-    return {Phase::stepping, paused_ ? finishing : "applying the averaged gradient", "the optimizer step is done"};
-  }
-  if (computing_ == Computing::evaluation) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
-  if (compute_failures_ > 0 && now < compute_not_before_) {
-    return {Phase::waiting, "the trainer failed: " + compute_failure_, "the next try, in a moment"};
-  }
-  if (paused_) return {Phase::paused, paused_reason_, "you resume"};
+  if (pause_.requested) return {Phase::paused, pause_.reason, "you resume"};
   if (!last_reply_.has_value()) {
-    return {Phase::joining, link_.away(now) ? "the coordinator cannot be reached" : unsynced_reason_,
+    return {Phase::joining, link_.away(now) ? "the coordinator cannot be reached" : replica_.unsynced_reason(),
             "the coordinator answers"};
   }
-  if (fetching_) return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
-  switch (last_reply_->run_state) {
-    case wire::RunState::created:
-      return {Phase::waiting, "the run has not been started", "the operator starts it"};
-    case wire::RunState::paused:
-      return {Phase::waiting, "the operator paused the run", "the operator starts it again"};
-    case wire::RunState::complete:
-      return {Phase::waiting, "the run is complete", "there is a new run"};
-    case wire::RunState::running:
-      break;
+  if (replica_.fetching()) {
+    return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
   }
-  if (!synced_) return {Phase::waiting, unsynced_reason_, "the coordinator names a donor"};
-  if (waits_for_most_ && computing_ == Computing::nothing) {
+  if (const std::optional<Activity> waiting = waiting_for_run(last_reply_->run_state)) return *waiting;
+  if (!replica_.synced()) return {Phase::waiting, replica_.unsynced_reason(), "the coordinator names a donor"};
+  if (!computation_.idle()) return {Phase::training, "", ""};
+  if (waits_for_most_) {
     return {Phase::waiting, "the coordinator cannot be reached, and only half of the group or less is left",
             "the coordinator answers"};
   }
-  if (round_is_full_ && computing_ == Computing::nothing) {
+  if (lacking_ == Lacking::room) {
     return {Phase::waiting, "as much is computed here as a round takes", "the others average it"};
   }
-  if (without_samples_ && computing_ == Computing::nothing) {
+  if (lacking_ == Lacking::samples) {
     return {Phase::waiting, "all samples dealt to this computer are computed", "the coordinator deals more"};
   }
   return {Phase::training, "", ""};
@@ -79,16 +98,16 @@ Activity Session::activity(TimePoint now) const {
 Session::View Session::view(TimePoint now) const {
   View view;
   view.activity = activity(now);
-  view.state_round = state_round_;
-  view.state_digest = state_digest_;
-  view.synced = synced_;
+  view.state_round = replica_.round();
+  view.state_digest = replica_.digest();
+  view.synced = replica_.synced();
   view.samples_this_round = progress_.samples();
-  view.samples_total = samples_total_;
-  view.rounds_done = rounds_done_;
-  view.rounds_failed = rounds_failed_;
+  view.samples_total = totals_.samples;
+  view.rounds_done = totals_.rounds_done;
+  view.rounds_failed = totals_.rounds_failed;
   view.samples_per_s = progress_.samples_per_s();
-  view.loss = last_loss_;
-  view.evaluation = evaluation_;
+  view.loss = totals_.last_loss;
+  view.evaluation = evaluations_.last_measured();
   view.reports_waiting = reports_.size();
   view.coordinator_away = link_.away(now);
   view.plan = plan_reason_;

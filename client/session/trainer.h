@@ -13,12 +13,14 @@
 
 namespace starling::session {
 
+// A micro-batch that was computed and added to the sum.
 struct BatchReport {
   SampleCount samples = 0;
   double loss_sum = 0;  // nats per predicted token, summed over samples
   double seconds = 0;   // compute time
 };
 
+// A measurement on the held-out data at one state.
 struct Evaluation {
   double bits_per_byte = 0;
   std::int64_t bytes = 0;            // held-out bytes that were predicted
@@ -69,7 +71,7 @@ class Trainer {
   virtual Result<Evaluation> evaluate() = 0;
   // Returns the `count` tokens with which the model goes on from `prompt`, which may be empty, at the given
   // temperature.
-  virtual Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) = 0;
+  virtual Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) = 0;
 };
 
 }  // namespace starling::session

@@ -20,6 +20,7 @@ namespace starling::storage {
 constexpr std::size_t kCheckpointHeaderMax = 1 << 20;
 constexpr int kCheckpointsKept = 2;
 
+// The identity of a saved state, kept in the file beside the tensors.
 struct CheckpointInfo {
   RunId run_id;
   RoundIndex round = 0;

@@ -5,8 +5,7 @@
 #include "client/storage/set_aside.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
+#include "shared/control/control_fields.h"
 
 namespace starling::storage {
 namespace {
@@ -15,6 +14,7 @@ using wire::HistoryPoint;
 using wire::HistorySpan;
 
 constexpr std::size_t kFileBytesMax = 2 * 1024 * 1024;
+constexpr wire::Items kPoints{wire::kHistoryPointsMax};
 constexpr std::int64_t kMinuteMs = 60 * 1000;
 
 struct Grain {
@@ -62,9 +62,10 @@ const std::vector<HistoryPoint>& History::points(HistorySpan span) const {
 
 std::string History::encode() const {
   wire::JsonWriter out;
+  wire::FieldWriter write(out);
   out.open("", '{');
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    wire::write_history(out, wire::to_string(static_cast<HistorySpan>(i)), spans_[i]);
+    write(wire::to_string(static_cast<HistorySpan>(i)), spans_[i], kPoints);
   }
   out.close('}');
   return std::move(out.str());
@@ -72,8 +73,9 @@ std::string History::encode() const {
 
 Result<History> History::decode(std::string_view json) {
   return wire::decode_json<History>(json, "history", kFileBytesMax, [](wire::JsonReader& in, History& history) {
+    wire::FieldReader read(in);
     for (std::size_t i = 0; i < history.spans_.size(); ++i) {
-      wire::read_history(in, wire::to_string(static_cast<HistorySpan>(i)), history.spans_[i]);
+      read(wire::to_string(static_cast<HistorySpan>(i)), history.spans_[i], kPoints);
     }
   });
 }

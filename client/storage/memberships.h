@@ -18,6 +18,7 @@ namespace starling::storage {
 constexpr std::size_t kProjectsMax = 16;
 constexpr double kShareMax = 1000;
 
+// One joined project with its open files. Memberships owns it; a pointer to it ends when a project is joined or left.
 struct Membership {
   int number = 0;  // number of its folder; 0: the data directory itself
   Project project;

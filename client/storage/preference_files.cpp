@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFileBytesMax = 256 * 1024;
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 53;
 constexpr const char* kPreferences = "preferences.json";
-constexpr const char* kWish = "pause.json";
+constexpr const char* kPauseRequest = "pause.json";
 constexpr const char* kTraffic = "traffic.json";
 
 Result<MonthTraffic> decode_traffic(std::string_view json) {
@@ -63,11 +63,11 @@ wire::Preferences PreferenceFiles::preferences() {
   return load<wire::Preferences>(kPreferences, wire::decode_preferences, {});
 }
 
-wire::PauseWish PreferenceFiles::wish() {
-  wire::PauseWish paused;
+wire::PauseRequest PreferenceFiles::pause_request() {
+  wire::PauseRequest paused;
   paused.kind = wire::PauseKind::now;
   paused.reason = "the note of your last pause was damaged";
-  return load<wire::PauseWish>(kWish, wire::decode_pause_wish, paused);
+  return load<wire::PauseRequest>(kPauseRequest, wire::decode_pause_request, paused);
 }
 
 MonthTraffic PreferenceFiles::traffic() { return load<MonthTraffic>(kTraffic, decode_traffic, {}); }
@@ -76,8 +76,8 @@ Status PreferenceFiles::save(const wire::Preferences& preferences) {
   return write_file_atomically(dir_ / kPreferences, wire::encode(preferences));
 }
 
-Status PreferenceFiles::save(const wire::PauseWish& wish) {
-  return write_file_atomically(dir_ / kWish, wire::encode(wish));
+Status PreferenceFiles::save(const wire::PauseRequest& pause_request) {
+  return write_file_atomically(dir_ / kPauseRequest, wire::encode(pause_request));
 }
 
 Status PreferenceFiles::save(const MonthTraffic& traffic) {

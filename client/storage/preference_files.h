@@ -10,7 +10,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
-#include "shared/control/pause_wish.h"
+#include "shared/control/pause_request.h"
 #include "shared/control/preferences.h"
 
 namespace starling::storage {
@@ -34,10 +34,10 @@ class PreferenceFiles {
   // Defaults if the file is missing or damaged.
   wire::Preferences preferences();
   // A damaged file counts as paused, because the volunteer may have paused.
-  wire::PauseWish wish();
+  wire::PauseRequest pause_request();
   MonthTraffic traffic();
   Status save(const wire::Preferences& preferences);
-  Status save(const wire::PauseWish& wish);
+  Status save(const wire::PauseRequest& pause_request);
   Status save(const MonthTraffic& traffic);
 
   // Sentences for people about damaged files.

@@ -8,7 +8,7 @@
 
 #include "client/storage/set_aside.h"
 #include "shared/crypto/secrets.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 

@@ -10,7 +10,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 
 namespace starling::storage {
 

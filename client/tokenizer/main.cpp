@@ -29,20 +29,20 @@ using trainer_link::Command;
 using trainer_link::Reply;
 using trainer_link::Request;
 
-Result<std::string> words_of(const text::Tokenizer& tokenizer, std::string_view text) {
-  std::vector<int> words;
-  STARLING_TRY(tokenizer.encode(text, words));
-  if (words.size() <= trainer_link::kWordsMax) return trainer_link::pack_words(words);
+Result<std::string> tokens_of(const text::Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int> tokens;
+  STARLING_TRY(tokenizer.encode(text, tokens));
+  if (tokens.size() <= trainer_link::kTokensMax) return trainer_link::pack_tokens(tokens);
   return Error{ErrorCode::resource_exhausted,
-               fmt::format("they are {} words, and at most {} are possible", words.size(), trainer_link::kWordsMax)};
+               fmt::format("they are {} words, and at most {} are possible", tokens.size(), trainer_link::kTokensMax)};
 }
 
 // Text of the last `count` tokens. SentencePiece drops the blank before a text's first word, so they are decoded as the
 // end of the whole text.
-Result<std::string> text_of(const text::Tokenizer& tokenizer, std::span<const int> words, std::size_t count) {
-  if (count > words.size()) return Error{ErrorCode::invalid_argument, "there are fewer words"};
-  STARLING_ASSIGN(const std::string before, tokenizer.decode(words.first(words.size() - count)));
-  STARLING_ASSIGN(const std::string all, tokenizer.decode(words));
+Result<std::string> text_of(const text::Tokenizer& tokenizer, std::span<const int> tokens, std::size_t count) {
+  if (count > tokens.size()) return Error{ErrorCode::invalid_argument, "there are fewer words"};
+  STARLING_ASSIGN(const std::string before, tokenizer.decode(tokens.first(tokens.size() - count)));
+  STARLING_ASSIGN(const std::string all, tokenizer.decode(tokens));
   std::string text = all.substr(std::min(before.size(), all.size()));
   if (text.size() <= trainer_link::kTextBytesMax) return text;
   return Error{ErrorCode::resource_exhausted, fmt::format("the text has {} bytes, and at most {} are possible",
@@ -51,10 +51,10 @@ Result<std::string> text_of(const text::Tokenizer& tokenizer, std::span<const in
 
 Result<std::string> answer(const Request& request, std::string_view model) {
   STARLING_ASSIGN(const text::Tokenizer tokenizer, text::Tokenizer::from_model(model));
-  if (request.command == Command::words_of_text) return words_of(tokenizer, request.text);
-  if (request.command != Command::text_of_words) return Error{ErrorCode::unsupported, "a tokenizer trains nothing"};
-  STARLING_ASSIGN(const std::vector<int> words, trainer_link::unpack_words(request.text));
-  return text_of(tokenizer, words, static_cast<std::size_t>(request.count));
+  if (request.command == Command::tokens_of_text) return tokens_of(tokenizer, request.text);
+  if (request.command != Command::text_of_tokens) return Error{ErrorCode::unsupported, "a tokenizer trains nothing"};
+  STARLING_ASSIGN(const std::vector<int> tokens, trainer_link::unpack_tokens(request.text));
+  return text_of(tokenizer, tokens, static_cast<std::size_t>(request.count));
 }
 
 // Turns exceptions of the libraries into errors.

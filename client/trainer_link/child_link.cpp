@@ -222,12 +222,12 @@ Error ChildLink::bury(Command command, ErrorCode code, std::string why) {
   view_.pid = 0;
   const bool asked_for = ended_by_stop_;
   if (why.empty()) why = "it " + child_->epitaph();
-  std::string words = child_->last_words();
+  std::string output = child_->last_output();
   child_.reset();
   channel_.reset();
   if (asked_for) return stopped(command);
-  while (!words.empty() && words.back() == '\n') words.pop_back();
-  if (!words.empty()) why += fmt::format(", after saying: {}", words);
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  if (!output.empty()) why += fmt::format(", after saying: {}", output);
   view_.last_death = fmt::format("{}: the trainer failed, {}", to_string(command), why);
   ++view_.deaths;
   restarts_.on_death(clock_.now());

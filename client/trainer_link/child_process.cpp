@@ -22,7 +22,7 @@
 namespace starling::trainer_link {
 namespace {
 
-constexpr std::size_t kLastWordsMax = 1024;
+constexpr std::size_t kLastOutputMax = 1024;
 constexpr int kParkedFd = 64;  // descriptors are kept from here on, above the child's numbers
 
 std::vector<char*> c_strings(const std::vector<std::string>& strings) {
@@ -118,7 +118,7 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
       ended_by_us_(other.ended_by_us_),
       wait_status_(other.wait_status_),
       error_pipe_(std::move(other.error_pipe_)),
-      last_words_(std::move(other.last_words_)) {}
+      last_output_(std::move(other.last_output_)) {}
 
 ChildProcess::~ChildProcess() { end(); }
 
@@ -149,10 +149,10 @@ bool ChildProcess::drain_error_output() {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno == EAGAIN;
     if (got == 0) return false;
-    const std::string_view words(buffer, static_cast<std::size_t>(got));
-    log_debug("trainer {}: {}", pid_, words);
-    last_words_.append(words);
-    if (last_words_.size() > kLastWordsMax) last_words_.erase(0, last_words_.size() - kLastWordsMax);
+    const std::string_view output(buffer, static_cast<std::size_t>(got));
+    log_debug("trainer {}: {}", pid_, output);
+    last_output_.append(output);
+    if (last_output_.size() > kLastOutputMax) last_output_.erase(0, last_output_.size() - kLastOutputMax);
   }
 }
 

@@ -17,6 +17,8 @@ namespace starling::trainer_link {
 // Number of the first descriptor in the child; the others follow it.
 constexpr int kFirstChildFd = 3;
 
+// A child's program and everything that it inherits. It gets copies of `fds`, in this order from kFirstChildFd on; the
+// caller keeps its own.
 struct SpawnOptions {
   std::filesystem::path program;
   std::vector<std::string> arguments;    // arguments after the program's name
@@ -48,7 +50,7 @@ class ChildProcess {
   [[nodiscard]] int error_output() const { return error_pipe_.get(); }
   // Reads and logs the available output, and keeps the last bytes. False when the pipe is closed.
   bool drain_error_output();
-  [[nodiscard]] const std::string& last_words() const { return last_words_; }
+  [[nodiscard]] const std::string& last_output() const { return last_output_; }
 
   // Activity of the child, to tell one that hangs from one that gets no processor time.
   struct Activity {
@@ -65,7 +67,7 @@ class ChildProcess {
   bool ended_by_us_ = false;
   int wait_status_ = 0;
   UniqueFd error_pipe_;
-  std::string last_words_;
+  std::string last_output_;
 };
 
 }  // namespace starling::trainer_link

@@ -33,7 +33,7 @@ struct RequestBody {
   double temperature = 0;
   std::uint64_t memory_bytes = 0;
   std::int32_t lane = 0;
-  std::int32_t words = 0;
+  std::int32_t tokens = 0;
   std::int32_t threads = 0;
   std::uint16_t sandbox = 0;
   std::uint16_t yield_to_others = 0;
@@ -109,25 +109,25 @@ std::string_view to_string(Command command) {
       return "take the optimizer step";
     case Command::evaluate:
       return "evaluate the model";
-    case Command::sample_words:
+    case Command::sample_tokens:
       return "sample text";
-    case Command::words_of_text:
+    case Command::tokens_of_text:
       return "make words of text";
-    case Command::text_of_words:
+    case Command::text_of_tokens:
       return "make text of words";
   }
   return "unknown command";
 }
 
-std::string pack_words(std::span<const int> words) {
-  return {reinterpret_cast<const char*>(words.data()), words.size_bytes()};
+std::string pack_tokens(std::span<const int> tokens) {
+  return {reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()};
 }
 
-Result<std::vector<int>> unpack_words(std::string_view packed) {
+Result<std::vector<int>> unpack_tokens(std::string_view packed) {
   if (packed.size() % sizeof(int) != 0) return Error{ErrorCode::corrupt, "the last word is not whole"};
-  std::vector<int> words(packed.size() / sizeof(int));
-  if (!words.empty()) std::memcpy(words.data(), packed.data(), packed.size());
-  return words;
+  std::vector<int> tokens(packed.size() / sizeof(int));
+  if (!tokens.empty()) std::memcpy(tokens.data(), packed.data(), packed.size());
+  return tokens;
 }
 
 std::string encode(const Request& request) {
@@ -139,7 +139,7 @@ std::string encode(const Request& request) {
   body.lane = request.samples.lane;
   body.epoch = request.samples.epoch;
   body.temperature = request.temperature;
-  body.words = request.count;
+  body.tokens = request.count;
   body.memory_bytes = request.limits.memory_bytes;
   body.threads = request.limits.threads;
   body.gpu_memory_percent = request.limits.gpu_memory_percent;
@@ -160,7 +160,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
     return Error{ErrorCode::corrupt, "negative sample range"};
   }
   if (body.begins_ahead != 0 && body.round == 0) return Error{ErrorCode::corrupt, "no round is before the first"};
-  if (body.words < 0 || body.words > kWordsMax || !is_sane(body.temperature)) {
+  if (body.tokens < 0 || body.tokens > kTokensMax || !is_sane(body.temperature)) {
     return Error{ErrorCode::corrupt, "number of words or temperature out of range"};
   }
   request.command = static_cast<Command>(body.header.code);
@@ -178,7 +178,7 @@ Result<Request> decode_request(std::span<const std::uint8_t> bytes) {
   request.knows_own = body.knows_own != 0;
   request.merges_step = body.merges_step != 0;
   request.temperature = body.temperature;
-  request.count = body.words;
+  request.count = body.tokens;
   request.limits = {body.threads, body.memory_bytes, body.gpu_memory_percent, body.sandbox != 0,
                     body.yield_to_others != 0};
   return request;

@@ -21,7 +21,7 @@ constexpr std::uint16_t kLinkVersion = 8;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 // Tokens of a prompt, and tokens that may be requested.
-constexpr int kWordsMax = static_cast<int>(kTextBytesMax / sizeof(int));
+constexpr int kTokensMax = static_cast<int>(kTextBytesMax / sizeof(int));
 constexpr int kThreadsMax = 64;
 
 // The last two are for a tokenizer (tokenizer_process.h), the others for a trainer.
@@ -30,9 +30,9 @@ enum class Command : std::uint16_t {
   train_batch,
   step,
   evaluate,
-  sample_words,
-  words_of_text,
-  text_of_words
+  sample_tokens,
+  tokens_of_text,
+  text_of_tokens
 };
 constexpr std::size_t kCommands = 7;
 std::string_view to_string(Command command);
@@ -46,6 +46,7 @@ struct ChildLimits {
   bool yield_to_others = true;     // use only processor and disk time that no other process wants
 };
 
+// One call of a Trainer, from the daemon to its child. Fields that its command does not name are unset.
 struct Request {
   Command command = Command::start;
   std::uint64_t sequence = 0;  // repeated by the reply
@@ -57,13 +58,14 @@ struct Request {
   bool merges_step = false;    // for train_batch: see merge_step; done first
   int data_fd = -1;            // for train_batch of a run with shards: the samples' shard; sent beside the bytes
   RoundIndex round = 0;        // for step
-  int count = 0;           // for sample_words: number of tokens; for text_of_words: number of last tokens to convert
-  double temperature = 0;  // for sample_words
-  std::string text;        // start: the manifest as JSON; words_of_text: the text; otherwise packed tokens
+  int count = 0;           // for sample_tokens: number of tokens; for text_of_tokens: number of last tokens to convert
+  double temperature = 0;  // for sample_tokens
+  std::string text;        // start: the manifest as JSON; tokens_of_text: the text; otherwise packed tokens
 };
 
 constexpr int kNoBucket = -1;
 
+// The child's answer to one request, or its word that a bucket has stepped.
 struct Reply {
   std::uint64_t sequence = 0;
   Status status;                   // result of the command; the fields below are valid only if it is ok
@@ -71,12 +73,12 @@ struct Reply {
   session::StateLayout layout;     // for start
   session::BatchReport batch;      // for train_batch
   session::Evaluation evaluation;  // for evaluate
-  std::string text;                // start: the child's confinement; text_of_words: the text; otherwise packed tokens
+  std::string text;                // start: the child's confinement; text_of_tokens: the text; otherwise packed tokens
 };
 
 // Converts tokens to and from the form that messages carry. corrupt for other bytes.
-std::string pack_words(std::span<const int> words);
-Result<std::vector<int>> unpack_words(std::string_view packed);
+std::string pack_tokens(std::span<const int> tokens);
+Result<std::vector<int>> unpack_tokens(std::string_view packed);
 
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);

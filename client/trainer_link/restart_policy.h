@@ -8,6 +8,7 @@
 
 namespace starling::trainer_link {
 
+// Delays between a death and the next start: the first is doubled with every further death, up to the longest.
 struct RestartOptions {
   Duration first_delay = std::chrono::milliseconds(50);
   Duration longest_delay = std::chrono::seconds(10);

@@ -54,7 +54,7 @@ class MappedFile {
 };
 
 // The trainer's inputs, which must outlive it.
-struct Supplies {
+struct TrainerFiles {
   MappedFile train;  // unset in a run with shards
   MappedFile validation;
   MappedFile program;  // program of a script
@@ -65,13 +65,13 @@ struct Supplies {
 
 constexpr const char* kProcessor = "cpu";
 
-struct Cards {
+struct GraphicsCards {
   std::vector<std::string> devices;  // empty: no card is used
-  std::string words;                 // description for the log
+  std::string description;           // description for the log
 };
 
 // Opens the cards; after any failure the processor computes instead.
-Cards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
+GraphicsCards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
   if (limits.gpu_memory_percent == 0 || !parts.open_graphics_cards) return {};
   if (limits.sandbox && !has_landlock()) {
     return {{}, "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
@@ -90,14 +90,14 @@ class Workplace {
   static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
     // Checked before confinement, which forbids the check.
     const bool hides_files = !start.limits.sandbox || has_landlock();
-    const Cards cards = open_cards(start.limits, parts);
+    const GraphicsCards cards = open_cards(start.limits, parts);
     const bool has_card = !cards.devices.empty();
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
     std::string confinement = "not confined";
     if (start.limits.sandbox) {
       STARLING_ASSIGN(confinement, enter_sandbox(has_card));
     }
-    confinement += cards.words;
+    confinement += cards.description;
     TrainerResources resources;
     resources.devices = has_card ? cards.devices : std::vector<std::string>{kProcessor};
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
@@ -105,32 +105,32 @@ class Workplace {
                                       wire::moment_vectors(resources.manifest.optimizer)};
     STARLING_ASSIGN(SharedRegion region,
                     SharedRegion::attach(kMemoryFd, layout, wire::local_state_size(resources.manifest)));
-    auto supplies = std::make_unique<Supplies>();
+    auto files = std::make_unique<TrainerFiles>();
     const wire::DataOptions& data = resources.manifest.data;
     if (data.shards.empty()) {
-      STARLING_ASSIGN(supplies->train, MappedFile::map(kTrainFd, data.train.bytes));
+      STARLING_ASSIGN(files->train, MappedFile::map(kTrainFd, data.train.bytes));
     } else {
-      resources.shard_bytes = [from = supplies.get()] { return SharedBytes{from->shard->bytes(), from->shard}; };
+      resources.shard_bytes = [from = files.get()] { return SharedBytes{from->shard->bytes(), from->shard}; };
     }
-    STARLING_ASSIGN(supplies->validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
     if (resources.manifest.model.architecture == "script") {
       if (!hides_files) {
         return Error{ErrorCode::unsupported,
                      "this run's model is a program, and this kernel has no Landlock to keep it from reading files: it "
                      "is not run here"};
       }
-      STARLING_ASSIGN(supplies->program, MappedFile::map(kProgramFd, resources.manifest.model.script.program.bytes));
-      resources.program = supplies->program.bytes();
+      STARLING_ASSIGN(files->program, MappedFile::map(kProgramFd, resources.manifest.model.script.program.bytes));
+      resources.program = files->program.bytes();
     }
-    resources.train_bytes = supplies->train.bytes();
-    resources.validation_bytes = supplies->validation.bytes();
+    resources.train_bytes = files->train.bytes();
+    resources.validation_bytes = files->validation.bytes();
     resources.state = region.state();
     resources.gradient = region.gradient();
     resources.journal = &region.journal();
     resources.local = region.local();
     resources.threads = start.limits.threads;
     if (resources.manifest.local && !resources.manifest.local->partners.empty()) {
-      resources.bucket_stepped = [from = supplies.get()](const wire::Bucket& bucket) {
+      resources.bucket_stepped = [from = files.get()](const wire::Bucket& bucket) {
         Reply ahead;
         ahead.sequence = from->request;
         ahead.stepped_bucket = static_cast<int>(bucket.number);
@@ -138,12 +138,12 @@ class Workplace {
       };
     }
     STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
-    return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(supplies),
-                                                    std::move(region), std::move(trainer), std::move(confinement)));
+    return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(files), std::move(region),
+                                                    std::move(trainer), std::move(confinement)));
   }
 
   Reply carry_out(const Request& request) {
-    supplies_->request = request.sequence;
+    files_->request = request.sequence;
     Reply reply;
     switch (request.command) {
       case Command::start:
@@ -159,11 +159,11 @@ class Workplace {
       case Command::evaluate:
         fill(reply, reply.evaluation, trainer_->evaluate());
         break;
-      case Command::sample_words:
-        fill(reply, reply.text, sample_words(request));
+      case Command::sample_tokens:
+        fill(reply, reply.text, sample_tokens(request));
         break;
-      case Command::words_of_text:
-      case Command::text_of_words:
+      case Command::tokens_of_text:
+      case Command::text_of_tokens:
         reply.status = Error{ErrorCode::unsupported, "a trainer knows no text"};
         break;
     }
@@ -171,10 +171,10 @@ class Workplace {
   }
 
  private:
-  Workplace(wire::RunManifest manifest, std::unique_ptr<Supplies> supplies, SharedRegion region,
+  Workplace(wire::RunManifest manifest, std::unique_ptr<TrainerFiles> files, SharedRegion region,
             std::unique_ptr<session::Trainer> trainer, std::string confinement)
       : manifest_(std::move(manifest)),
-        supplies_(std::move(supplies)),
+        files_(std::move(files)),
         region_(std::move(region)),
         trainer_(std::move(trainer)),
         confinement_(std::move(confinement)) {}
@@ -183,11 +183,11 @@ class Workplace {
   Status map_shard(const Request& request) {
     const wire::SampleRange& samples = request.samples;
     const std::size_t shard = wire::shard_of(manifest_, samples);
-    if (shard == supplies_->shard_number) return {};
-    supplies_->shard_number = SIZE_MAX;
+    if (shard == files_->shard_number) return {};
+    files_->shard_number = SIZE_MAX;
     STARLING_ASSIGN(MappedFile file, MappedFile::map(request.data_fd, manifest_.data.shards[shard].file.bytes));
-    supplies_->shard = std::make_shared<const MappedFile>(std::move(file));
-    supplies_->shard_number = shard;
+    files_->shard = std::make_shared<const MappedFile>(std::move(file));
+    files_->shard_number = shard;
     return {};
   }
 
@@ -205,10 +205,10 @@ class Workplace {
     return reply;
   }
 
-  Result<std::string> sample_words(const Request& request) {
-    STARLING_ASSIGN(const std::vector<int> prompt, unpack_words(request.text));
-    STARLING_ASSIGN(const std::vector<int> words, trainer_->sample_words(prompt, request.count, request.temperature));
-    return pack_words(words);
+  Result<std::string> sample_tokens(const Request& request) {
+    STARLING_ASSIGN(const std::vector<int> prompt, unpack_tokens(request.text));
+    STARLING_ASSIGN(const std::vector<int> tokens, trainer_->sample_tokens(prompt, request.count, request.temperature));
+    return pack_tokens(tokens);
   }
 
   template <typename T>
@@ -221,7 +221,7 @@ class Workplace {
   }
 
   wire::RunManifest manifest_;
-  std::unique_ptr<Supplies> supplies_;  // must outlive the trainer
+  std::unique_ptr<TrainerFiles> files_;  // must outlive the trainer
   SharedRegion region_;
   std::unique_ptr<session::Trainer> trainer_;
   std::string confinement_;

@@ -39,10 +39,10 @@ Error death_of(ChildProcess& child) {
   child.wait_for_end(kEndGrace);
   child.end();
   child.drain_error_output();
-  std::string words = child.last_words();
-  while (!words.empty() && words.back() == '\n') words.pop_back();
+  std::string output = child.last_output();
+  while (!tokens.empty() && tokens.back() == '\n') tokens.pop_back();
   return {ErrorCode::unavailable,
-          fmt::format("the tokenizer {}{}{}", child.epitaph(), words.empty() ? "" : ", after saying: ", words)};
+          fmt::format("the tokenizer {}{}{}", child.epitaph(), output.empty() ? "" : ", after saying: ", output)};
 }
 
 }  // namespace
@@ -70,26 +70,26 @@ Result<Reply> TokenizerProcess::ask(Request request) const {
   return reply;
 }
 
-Result<std::vector<int>> TokenizerProcess::words_of(std::string_view text) const {
+Result<std::vector<int>> TokenizerProcess::tokens_of(std::string_view text) const {
   if (text.size() > kTextBytesMax) {
     return Error{ErrorCode::invalid_argument, fmt::format("make words of text: at most {} bytes", kTextBytesMax)};
   }
   Request request;
-  request.command = Command::words_of_text;
+  request.command = Command::tokens_of_text;
   request.text = text;
   STARLING_ASSIGN(const Reply reply, ask(std::move(request)));
-  return unpack_words(reply.text);
+  return unpack_tokens(reply.text);
 }
 
-Result<std::string> TokenizerProcess::text_of(std::span<const int> words, std::size_t first) const {
-  VERIFY(first <= words.size());
-  if (words.size() > kWordsMax) {
-    return Error{ErrorCode::invalid_argument, fmt::format("make text of words: at most {}", kWordsMax)};
+Result<std::string> TokenizerProcess::text_of(std::span<const int> tokens, std::size_t first) const {
+  VERIFY(first <= tokens.size());
+  if (tokens.size() > kTokensMax) {
+    return Error{ErrorCode::invalid_argument, fmt::format("make text of words: at most {}", kTokensMax)};
   }
   Request request;
-  request.command = Command::text_of_words;
-  request.text = pack_words(words);
-  request.count = static_cast<int>(words.size() - first);
+  request.command = Command::text_of_tokens;
+  request.text = pack_tokens(tokens);
+  request.count = static_cast<int>(tokens.size() - first);
   STARLING_ASSIGN(Reply reply, ask(std::move(request)));
   return std::move(reply.text);
 }

@@ -17,6 +17,7 @@
 
 namespace starling::trainer_link {
 
+// The child's program and model, and bounds of its memory and time.
 struct TokenizerProcessOptions {
   std::filesystem::path program;  // starling-tokenizer
   UniqueFd model;                 // the manifest's tokenizer, open for reading, its digest checked
@@ -32,10 +33,10 @@ class TokenizerProcess {
  public:
   explicit TokenizerProcess(TokenizerProcessOptions options) : options_(std::move(options)) {}
 
-  // `text` has at most kTextBytesMax bytes; resource_exhausted when it gives more than kWordsMax tokens.
-  [[nodiscard]] Result<std::vector<int>> words_of(std::string_view text) const;
-  // Text of the tokens from `first` on, decoded as part of the whole. At most kWordsMax tokens.
-  [[nodiscard]] Result<std::string> text_of(std::span<const int> words, std::size_t first) const;
+  // `text` has at most kTextBytesMax bytes; resource_exhausted when it gives more than kTokensMax tokens.
+  [[nodiscard]] Result<std::vector<int>> tokens_of(std::string_view text) const;
+  // Text of the tokens from `first` on, decoded as part of the whole. At most kTokensMax tokens.
+  [[nodiscard]] Result<std::string> text_of(std::span<const int> tokens, std::size_t first) const;
 
  private:
   [[nodiscard]] Result<Reply> ask(Request request) const;

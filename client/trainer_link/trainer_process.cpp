@@ -227,20 +227,20 @@ Result<session::Evaluation> TrainerProcess::evaluate() {
   return reply.evaluation;
 }
 
-Result<std::vector<int>> TrainerProcess::sample_words(std::span<const int> prompt, int count, double temperature) {
-  if (prompt.size() > kWordsMax || count < 0 || count > kWordsMax || !(temperature >= 0)) {
+Result<std::vector<int>> TrainerProcess::sample_tokens(std::span<const int> prompt, int count, double temperature) {
+  if (prompt.size() > kTokensMax || count < 0 || count > kTokensMax || !(temperature >= 0)) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("sample text: at most {} words of prompt, as many of text, and a temperature of 0 or more",
-                             kWordsMax)};
+                             kTokensMax)};
   }
   Request request;
-  request.command = Command::sample_words;
-  request.text = pack_words(prompt);
+  request.command = Command::sample_tokens;
+  request.text = pack_tokens(prompt);
   request.count = count;
   request.temperature = temperature;
   STARLING_ASSIGN(const Reply reply,
                   impl_->call_at_state(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + count)));
-  return unpack_words(reply.text);
+  return unpack_tokens(reply.text);
 }
 
 void TrainerProcess::set_share(const TrainerShare& wanted) {

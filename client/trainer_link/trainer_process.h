@@ -21,6 +21,7 @@
 
 namespace starling::trainer_link {
 
+// Everything that a child needs to train the run, handed to each new child. The process object owns the descriptors.
 struct TrainerProcessOptions {
   std::filesystem::path program;         // starling-trainer
   std::vector<std::string> environment;  // "NAME=value", in addition to the few names that the child gets anyway
@@ -46,6 +47,7 @@ struct TrainerShare {
   friend bool operator==(const TrainerShare&, const TrainerShare&) = default;
 };
 
+// Figures for the volunteer's display, counted since the process object was made.
 struct TrainerProcessView {
   int pid = 0;  // 0: no child is running
   std::int64_t starts = 0;
@@ -87,7 +89,7 @@ class TrainerProcess final : public session::Trainer {
   // updates the whole step is done here, while the child goes on with parameters of its own.
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
-  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) override;
+  Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) override;
 
   // Takes effect with the next call. A child with another share is ended; the next call that computes starts one with
   // this share.

@@ -49,8 +49,8 @@ Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std:
                                  const at::Device& reader = at::kCPU) {
   models::Batch batch{integers(starts.size(), length, reader), integers(starts.size(), length, reader)};
   for (std::size_t row = 0; row < starts.size(); ++row) {
-    STARLING_TRY(data.copy_words(starts[row], row_of(batch[0], row)));
-    STARLING_TRY(data.copy_words(starts[row] + 1, row_of(batch[1], row)));
+    STARLING_TRY(data.copy_tokens(starts[row], row_of(batch[0], row)));
+    STARLING_TRY(data.copy_tokens(starts[row] + 1, row_of(batch[1], row)));
   }
   return batch;
 }
@@ -58,18 +58,18 @@ Result<models::Batch> windows_at(const Dataset& data, const Starts& starts, std:
 Result<models::Batch> masked_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
                                 std::uint64_t seed, const at::Device& reader) {
   const wire::ModelOptions& model = manifest.model;
-  const std::int64_t masked = wire::masked_words(model);
+  const std::int64_t masked = wire::masked_tokens(model);
   models::Batch batch{integers(starts.size(), model.context, reader), integers(starts.size(), model.context, reader),
                       integers(starts.size(), masked, reader), integers(starts.size(), masked, reader),
                       empty_for(reader, {static_cast<std::int64_t>(starts.size())}, at::kLong)};
-  std::vector<std::int64_t> text(static_cast<std::size_t>(text_words(model)));
+  std::vector<std::int64_t> text(static_cast<std::size_t>(text_tokens(model)));
   for (std::size_t row = 0; row < starts.size(); ++row) {
-    STARLING_TRY(data.copy_words(starts[row], text));
+    STARLING_TRY(data.copy_tokens(starts[row], text));
     MaskedSample sample = mask_words(
         model, text, [&data](std::int64_t token) { return data.starts_word(token); },
         seed ^ mix64(static_cast<std::uint64_t>(starts[row])));
     for (std::int64_t& place : sample.places) place += static_cast<std::int64_t>(row) * model.context;
-    std::copy(sample.words.begin(), sample.words.end(), row_of(batch[0], row).begin());
+    std::copy(sample.tokens.begin(), sample.tokens.end(), row_of(batch[0], row).begin());
     std::copy(sample.segments.begin(), sample.segments.end(), row_of(batch[1], row).begin());
     std::copy(sample.places.begin(), sample.places.end(), row_of(batch[2], row).begin());
     std::copy(sample.guesses.begin(), sample.guesses.end(), row_of(batch[3], row).begin());
@@ -94,11 +94,11 @@ Result<models::Batch> samples_at(const Dataset& data, const Starts& starts, cons
 Result<models::Batch> batch_at(const wire::RunManifest& manifest, const Dataset& data, const Starts& starts,
                                std::uint64_t seed, const at::Device& reader = at::kCPU) {
   switch (wire::sample_form(manifest)) {
-    case wire::SampleForm::masked_words:
+    case wire::SampleForm::masked_tokens:
       return masked_at(manifest, data, starts, seed, reader);
     case wire::SampleForm::labelled:
       return samples_at(data, starts, reader);
-    case wire::SampleForm::next_word:
+    case wire::SampleForm::next_token:
       break;
   }
   return windows_at(data, starts, manifest.model.context, reader);
@@ -110,11 +110,11 @@ std::int64_t space_of(const wire::RunManifest& manifest, const Dataset& data) {
   return labelled ? data.items() : wire::window_space(data.items(), manifest.model.context);
 }
 
-std::int64_t bytes_of(const Dataset& data, const at::Tensor& words) {
+std::int64_t bytes_of(const Dataset& data, const at::Tensor& tokens) {
   std::int64_t bytes = 0;
-  const at::Tensor flat = words.reshape({-1});
-  const auto* word = flat.data_ptr<std::int64_t>();
-  for (std::int64_t i = 0; i < flat.numel(); ++i) bytes += data.bytes_of_word(word[i]);
+  const at::Tensor flat = tokens.reshape({-1});
+  const auto* token = flat.data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < flat.numel(); ++i) bytes += data.bytes_of_token(token[i]);
   return bytes > 0 ? bytes : flat.numel();
 }
 
@@ -143,7 +143,7 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
   const std::int64_t length = std::min<std::int64_t>(context, last);
   const std::int64_t scored = (length + 1) / 2;
   const std::int64_t places = (last - length) / scored + 1;
-  const std::int64_t taken = std::min(places, std::max<std::int64_t>(1, kEvaluatedWordsMax / scored));
+  const std::int64_t taken = std::min(places, std::max<std::int64_t>(1, kEvaluatedTokensMax / scored));
   double nats = 0;
   std::int64_t bytes = 0;
   models::Hits hits;
@@ -151,13 +151,13 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
     const Starts starts = spread(window, taken, places, scored);
     STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
     const auto rows = static_cast<std::int64_t>(starts.size());
-    const at::Tensor all = model.next_word_scores(batch[0].to(device)).view({rows, length, -1});
+    const at::Tensor all = model.next_token_scores(batch[0].to(device)).view({rows, length, -1});
     const at::Tensor scores = all.narrow(1, length - scored, scored).reshape({rows * scored, -1});
-    const at::Tensor words = batch[1].narrow(1, length - scored, scored);
-    const at::Tensor targets = words.reshape({-1}).to(device);
+    const at::Tensor tokens = batch[1].narrow(1, length - scored, scored);
+    const at::Tensor targets = tokens.reshape({-1}).to(device);
     nats += models::class_loss(scores, targets).item<double>();
     add(models::hits_of(scores, targets), hits);
-    bytes += bytes_of(data, words);
+    bytes += bytes_of(data, tokens);
   }
   return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes, accuracy_of(hits)};
 }
@@ -165,7 +165,7 @@ Result<session::Evaluation> evaluate_text(const models::Model& model, int contex
 Result<session::Evaluation> evaluate_windows(const models::Model& model, int context, const Dataset& data,
                                              const at::Device& device) {
   const std::int64_t windows = (data.items() - 1) / context;  // disjoint windows
-  const std::int64_t taken = std::min<std::int64_t>(windows, std::max<std::int64_t>(1, kEvaluatedWordsMax / context));
+  const std::int64_t taken = std::min<std::int64_t>(windows, std::max<std::int64_t>(1, kEvaluatedTokensMax / context));
   double nats = 0;
   std::int64_t bytes = 0;
   for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
@@ -182,7 +182,7 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
   const std::int64_t space = space_of(manifest, data);
   const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
   const std::int64_t most =
-      labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, kEvaluatedWordsMax / manifest.model.context);
+      labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, kEvaluatedTokensMax / manifest.model.context);
   const std::int64_t taken = std::min(space, most);
   double nats = 0;
   models::Hits hits;
@@ -215,7 +215,7 @@ Result<session::Evaluation> evaluate_held_out(const models::Model& model, const 
                                               const Dataset& data, const at::Device& device) {
   const at::NoGradGuard no_grad;
   const int context = manifest.model.context;
-  if (wire::sample_form(manifest) != wire::SampleForm::next_word) {
+  if (wire::sample_form(manifest) != wire::SampleForm::next_token) {
     return evaluate_samples(model, manifest, data, device);
   }
   // A script's loss is of whole windows, not of single tokens.

@@ -13,7 +13,7 @@
 namespace starling::training {
 
 // Most tokens that an evaluation predicts: half a second's work for a small model on one core.
-constexpr std::int64_t kEvaluatedWordsMax = 16 * 1024;
+constexpr std::int64_t kEvaluatedTokensMax = 16 * 1024;
 // Most labelled samples that an evaluation judges.
 constexpr std::int64_t kEvaluatedSamplesMax = 512;
 

@@ -64,13 +64,13 @@ std::int64_t Dataset::Numbers::at(std::int64_t index) const {
 Result<Dataset> Dataset::open(const wire::RunManifest& manifest, std::span<const std::uint8_t> file,
                               std::int64_t items_min) {
   Dataset data;
-  data.words_or_classes_ = choices_of(manifest);
+  data.tokens_or_classes_ = choices_of(manifest);
   if (manifest.data.kind == "bytes") {
     data.items_at_ = {wire::TensorType::u8, file};
     data.items_ = static_cast<std::int64_t>(file.size());
   } else {
     STARLING_ASSIGN(const auto tensors, wire::read_tensor_head(file, file.size()));
-    STARLING_TRY(manifest.data.kind == "tokens" ? data.find_words(tensors, file) : data.find_samples(tensors, file));
+    STARLING_TRY(manifest.data.kind == "tokens" ? data.find_tokens(tensors, file) : data.find_samples(tensors, file));
     const std::int64_t wanted = values_wanted(manifest.model);
     if (wanted != 0 && wanted != data.values()) {
       return bad(fmt::format("its samples have {} values each, and the model takes {}", data.values(), wanted));
@@ -82,7 +82,7 @@ Result<Dataset> Dataset::open(const wire::RunManifest& manifest, std::span<const
   return data;
 }
 
-Status Dataset::find_words(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file) {
+Status Dataset::find_tokens(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file) {
   const wire::TensorInfo* tokens = wire::find_tensor(tensors, "tokens");
   const bool fits = tokens != nullptr && tokens->shape.size() == 1 &&
                     (tokens->type == wire::TensorType::u16 || tokens->type == wire::TensorType::i32);
@@ -116,14 +116,14 @@ Status Dataset::find_samples(const std::vector<wire::TensorInfo>& tensors, std::
   return {};
 }
 
-Status Dataset::copy_words(std::int64_t first, std::span<std::int64_t> out) const {
+Status Dataset::copy_tokens(std::int64_t first, std::span<std::int64_t> out) const {
   VERIFY(first >= 0 && first + static_cast<std::int64_t>(out.size()) <= items_);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = items_at_.at(first + static_cast<std::int64_t>(i));
-  const auto strange =
-      std::find_if(out.begin(), out.end(), [this](std::int64_t word) { return word < 0 || word >= words_or_classes_; });
+  const auto strange = std::find_if(out.begin(), out.end(),
+                                    [this](std::int64_t token) { return token < 0 || token >= tokens_or_classes_; });
   if (strange == out.end()) return {};
   return Error{ErrorCode::corrupt, fmt::format("read the run's data: it has token {}, and the model's vocabulary is {}",
-                                               *strange, words_or_classes_)};
+                                               *strange, tokens_or_classes_)};
 }
 
 bool Dataset::starts_word(std::int64_t token) const {
@@ -131,9 +131,9 @@ bool Dataset::starts_word(std::int64_t token) const {
   return index >= word_starts_.size() || word_starts_[index] != 0;
 }
 
-int Dataset::bytes_of_word(std::int64_t word) const {
+int Dataset::bytes_of_token(std::int64_t token) const {
   if (items_at_.type == wire::TensorType::u8) return 1;
-  const auto index = static_cast<std::size_t>(word);
+  const auto index = static_cast<std::size_t>(token);
   return index < word_bytes_.size() ? word_bytes_[index] : 0;
 }
 
@@ -153,9 +153,9 @@ void Dataset::copy_values(std::int64_t sample, std::span<float> out) const {
 Result<std::int64_t> Dataset::class_of(std::int64_t sample) const {
   VERIFY(sample >= 0 && sample < items_);
   const std::int64_t label = items_at_.at(sample);
-  if (label >= 0 && label < words_or_classes_) return label;
+  if (label >= 0 && label < tokens_or_classes_) return label;
   return Error{ErrorCode::corrupt, fmt::format("read the run's data: sample {} is of class {}, and the model has {}",
-                                               sample, label, words_or_classes_)};
+                                               sample, label, tokens_or_classes_)};
 }
 
 }  // namespace starling::training

@@ -22,11 +22,11 @@ class Dataset {
   [[nodiscard]] std::int64_t items() const { return items_; }
 
   // Copies tokens from `first` on. corrupt for one outside of the model's vocabulary.
-  Status copy_words(std::int64_t first, std::span<std::int64_t> out) const;
+  Status copy_tokens(std::int64_t first, std::span<std::int64_t> out) const;
   // Whether a token begins a new word. True for all if the file does not say.
   [[nodiscard]] bool starts_word(std::int64_t token) const;
   // Bytes of text that a token stands for; 0 if the file does not say.
-  [[nodiscard]] int bytes_of_word(std::int64_t word) const;
+  [[nodiscard]] int bytes_of_token(std::int64_t word) const;
 
   // For labelled samples: the values (bytes become -2 to 2), their shape, and the class.
   void copy_values(std::int64_t sample, std::span<float> out) const;
@@ -42,12 +42,12 @@ class Dataset {
     [[nodiscard]] std::int64_t at(std::int64_t index) const;
   };
 
-  Status find_words(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
+  Status find_tokens(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
   Status find_samples(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
 
   std::int64_t items_ = 0;
-  std::int64_t words_or_classes_ = 0;  // number of the model's tokens or classes
-  Numbers items_at_;                   // tokens or classes
+  std::int64_t tokens_or_classes_ = 0;  // number of the model's tokens or classes
+  Numbers items_at_;                    // tokens or classes
   Numbers values_;
   std::vector<std::int64_t> value_shape_;
   std::span<const std::uint8_t> word_starts_, word_bytes_;

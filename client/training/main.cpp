@@ -34,8 +34,8 @@ int count(const std::filesystem::path& program, const std::string& kind, const s
     if (value < 1) break;
     sample.values.push_back(value);
   }
-  if (kind == "words" && sample.values.size() == 1) sample.words = sample.values.front();
-  const bool understood = kind == "words" ? sample.words > 0 : kind == "values" && !sample.values.empty();
+  if (kind == "words" && sample.values.size() == 1) sample.tokens = sample.values.front();
+  const bool understood = kind == "words" ? sample.tokens > 0 : kind == "values" && !sample.values.empty();
   if (!understood) {
     std::fputs("starling-trainer --count FILE.pt words CONTEXT\nstarling-trainer --count FILE.pt values 3x32x32\n",
                stderr);

@@ -58,34 +58,34 @@ std::vector<Word> words_in(std::span<const std::int64_t> tokens, const std::func
 
 MaskedSample mask_words(const wire::ModelOptions& model, std::span<const std::int64_t> text,
                         const std::function<bool(std::int64_t token)>& starts_word, std::uint64_t seed) {
-  VERIFY(static_cast<std::int64_t>(text.size()) == text_words(model) && model.context >= wire::kMaskedContextMin);
+  VERIFY(static_cast<std::int64_t>(text.size()) == text_tokens(model) && model.context >= wire::kMaskedContextMin);
   Draws draws(seed);
   MaskedSample sample;
   const std::size_t at = cut(text, starts_word, draws);
   auto first = text.first(at), second = text.subspan(at);
   sample.swapped = draws.below(2) == 1;
   if (sample.swapped) std::swap(first, second);
-  sample.words.push_back(wire::kSampleBegin);
-  sample.words.insert(sample.words.end(), first.begin(), first.end());
-  sample.words.push_back(wire::kStretchEnd);
-  sample.segments.assign(sample.words.size(), 0);
-  sample.words.insert(sample.words.end(), second.begin(), second.end());
-  sample.words.push_back(wire::kStretchEnd);
-  sample.segments.resize(sample.words.size(), 1);
+  sample.tokens.push_back(wire::kSampleBegin);
+  sample.tokens.insert(sample.tokens.end(), first.begin(), first.end());
+  sample.tokens.push_back(wire::kStretchEnd);
+  sample.segments.assign(sample.tokens.size(), 0);
+  sample.tokens.insert(sample.tokens.end(), second.begin(), second.end());
+  sample.tokens.push_back(wire::kStretchEnd);
+  sample.segments.resize(sample.tokens.size(), 1);
 
-  std::vector<Word> words = words_in(sample.words, starts_word);
-  const auto most = static_cast<std::size_t>(wire::masked_words(model));
+  std::vector<Word> words = words_in(sample.tokens, starts_word);
+  const auto most = static_cast<std::size_t>(wire::masked_tokens(model));
   for (std::size_t left = words.size(); left > 0 && sample.places.size() < most; --left) {
     std::swap(words[draws.below(left)], words[left - 1]);
     const Word word = words[left - 1];
     if (sample.places.size() + (word.end - word.begin) > most) continue;
     for (std::size_t place = word.begin; place < word.end; ++place) {
       sample.places.push_back(static_cast<std::int64_t>(place));
-      sample.guesses.push_back(sample.words[place]);
+      sample.guesses.push_back(sample.tokens[place]);
       const std::uint64_t fate = draws.below(10);
       const auto any = static_cast<std::size_t>(model.vocabulary - wire::kReservedTokens);
-      if (fate < 8) sample.words[place] = wire::kMask;
-      if (fate == 8) sample.words[place] = wire::kReservedTokens + static_cast<std::int64_t>(draws.below(any));
+      if (fate < 8) sample.tokens[place] = wire::kMask;
+      if (fate == 8) sample.tokens[place] = wire::kReservedTokens + static_cast<std::int64_t>(draws.below(any));
     }
   }
   sample.places.resize(most, 0);

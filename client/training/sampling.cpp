@@ -27,28 +27,28 @@ int draw(const at::Tensor& scores, double temperature, double point) {
 }
 
 // The first token, as the model needs one to continue: a line's end, or the mark between two texts.
-int word_before_text(const wire::RunManifest& manifest) {
+int token_before_text(const wire::RunManifest& manifest) {
   return manifest.data.kind == "bytes" ? '\n' : wire::kStretchEnd;
 }
 
 }  // namespace
 
-std::vector<int> continue_words(const models::Model& model, const wire::RunManifest& manifest,
-                                const SamplingOptions& options, const at::Device& device) {
+std::vector<int> continue_tokens(const models::Model& model, const wire::RunManifest& manifest,
+                                 const SamplingOptions& options, const at::Device& device) {
   const at::NoGradGuard no_grad;
-  std::vector<int> words(options.prompt.begin(), options.prompt.end());
-  if (words.empty()) words.push_back(word_before_text(manifest));
-  const auto begin = static_cast<std::ptrdiff_t>(words.size());
+  std::vector<int> tokens(options.prompt.begin(), options.prompt.end());
+  if (tokens.empty()) tokens.push_back(token_before_text(manifest));
+  const auto begin = static_cast<std::ptrdiff_t>(tokens.size());
   std::uint64_t random = mix64(manifest.seed ^ 0x73616d706c65ULL);
   for (int i = 0; i < options.count; ++i) {
-    const std::size_t seen = std::min(words.size(), static_cast<std::size_t>(manifest.model.context));
+    const std::size_t seen = std::min(tokens.size(), static_cast<std::size_t>(manifest.model.context));
     const at::Tensor last = at::empty({1, static_cast<std::int64_t>(seen)}, at::kLong);
-    std::copy(words.end() - static_cast<std::ptrdiff_t>(seen), words.end(), last.data_ptr<std::int64_t>());
+    std::copy(tokens.end() - static_cast<std::ptrdiff_t>(seen), tokens.end(), last.data_ptr<std::int64_t>());
     random = mix64(random);
     const double point = static_cast<double>(random >> 11) * 0x1p-53;
-    words.push_back(draw(model.next_word_scores(last.to(device))[-1].cpu(), options.temperature, point));
+    tokens.push_back(draw(model.next_token_scores(last.to(device))[-1].cpu(), options.temperature, point));
   }
-  return {words.begin() + begin, words.end()};
+  return {tokens.begin() + begin, tokens.end()};
 }
 
 }  // namespace starling::training

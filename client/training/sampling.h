@@ -16,7 +16,7 @@ struct SamplingOptions {
 };
 
 // The added tokens. Equal for equal model, manifest and options.
-std::vector<int> continue_words(const models::Model& model, const wire::RunManifest& manifest,
-                                const SamplingOptions& options, const at::Device& device);
+std::vector<int> continue_tokens(const models::Model& model, const wire::RunManifest& manifest,
+                                 const SamplingOptions& options, const at::Device& device);
 
 }  // namespace starling::training

@@ -38,7 +38,7 @@ namespace starling::training {
 namespace {
 
 constexpr int kThreadsMax = 64;
-constexpr int kSampledWordsMax = 64 * 1024;
+constexpr int kSampledTokensMax = 64 * 1024;
 
 // LibTorch reports lack of memory only in its message.
 bool tells_of_memory(std::string_view message) {
@@ -341,7 +341,7 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
       STARLING_ASSIGN(train, open_training_data(manifest, {options.train_bytes, nullptr}));
     }
     const bool whole_windows =
-        wire::sample_form(manifest) == wire::SampleForm::masked_words || manifest.model.architecture == "script";
+        wire::sample_form(manifest) == wire::SampleForm::masked_tokens || manifest.model.architecture == "script";
     STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
                                                     labelled        ? 1
                                                     : whole_windows ? manifest.model.context + 1
@@ -445,10 +445,10 @@ Result<session::Evaluation> TorchTrainer::evaluate() {
   });
 }
 
-Result<std::vector<int>> TorchTrainer::sample_words(std::span<const int> prompt, int count, double temperature) {
-  if (count < 0 || count > kSampledWordsMax || !(temperature >= 0)) {
+Result<std::vector<int>> TorchTrainer::sample_tokens(std::span<const int> prompt, int count, double temperature) {
+  if (count < 0 || count > kSampledTokensMax || !(temperature >= 0)) {
     return Error{ErrorCode::invalid_argument, "sample text: its length must be 0 to " +
-                                                  std::to_string(kSampledWordsMax) +
+                                                  std::to_string(kSampledTokensMax) +
                                                   " words and the temperature not negative"};
   }
   const wire::RunManifest& manifest = impl_->options.manifest;
@@ -457,14 +457,14 @@ Result<std::vector<int>> TorchTrainer::sample_words(std::span<const int> prompt,
                  "sample text: only a gpt writes text here; this run trains '" + manifest.model.architecture + "'"};
   }
   const int vocabulary = manifest.model.vocabulary;
-  if (std::any_of(prompt.begin(), prompt.end(), [&](int word) { return word < 0 || word >= vocabulary; })) {
+  if (std::any_of(prompt.begin(), prompt.end(), [&](int token) { return token < 0 || token >= vocabulary; })) {
     return Error{ErrorCode::invalid_argument,
                  "sample text: the prompt has words beyond the model's vocabulary of " + std::to_string(vocabulary)};
   }
   return guarded("sample text", [&]() -> Result<std::vector<int>> {
     const Replica& replica = impl_->first();
     return impl_->at_agreed([&] {
-      return continue_words(*replica.model, manifest, {prompt, count, temperature}, replica.device);
+      return continue_tokens(*replica.model, manifest, {prompt, count, temperature}, replica.device);
     });
   });
 }

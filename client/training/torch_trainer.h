@@ -55,7 +55,7 @@ class TorchTrainer final : public session::Trainer {
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
-  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double temperature) override;
+  Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) override;
 
  private:
   struct Impl;  // keeps torch out of this header

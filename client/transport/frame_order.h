@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "shared/wire/frames.h"
 
@@ -16,6 +17,12 @@ class FrameCount {
   // The number of the next frame, if it is of this type.
   [[nodiscard]] std::uint32_t number(wire::FrameType type) const {
     return wire::keeps_order(type) ? count_ : free_from_;
+  }
+  // Gives a frame that goes out its number.
+  void stamp(std::span<std::uint8_t, wire::kFrameHeaderBytes> header) {
+    const wire::FrameType type = wire::type_of(header);
+    wire::set_number(number(type), header);
+    add(type);
   }
   void add(wire::FrameType type) {
     ++count_;

@@ -10,7 +10,7 @@ void FrameWriter::say_first(std::vector<std::uint8_t> frame) {
   loaded_ = true;
 }
 
-IoState FrameWriter::write(TlsStream& stream, std::size_t& budget) {
+IoState FrameWriter::write(PeerTlsStream& stream, std::size_t& budget) {
   while (budget > 0 && (loaded_ || load())) {
     if (const IoState state = write_rest(stream, budget); state != IoState::done) return state;
   }
@@ -25,7 +25,7 @@ bool FrameWriter::load() {
   return true;
 }
 
-IoState FrameWriter::write_rest(TlsStream& stream, std::size_t& budget) {
+IoState FrameWriter::write_rest(PeerTlsStream& stream, std::size_t& budget) {
   const std::span<const std::uint8_t> head = current_.frame.head;
   const std::span<const std::uint8_t> payload = current_.frame.payload;
   while (head_sent_ < head.size() || payload_sent_ < payload.size()) {

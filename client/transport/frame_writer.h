@@ -8,12 +8,22 @@
 #include <span>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
-#include "client/transport/tls_stream.h"
+#include "client/averaging/round_types.h"
+#include "client/transport/peer_tls_stream.h"
 #include "shared/wire/frames.h"
 
 namespace starling::transport {
 
+// Totals of payload and headers.
+struct FrameBytes {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+};
+constexpr std::int64_t frame_bytes(std::size_t payload) {
+  return static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload);
+}
+
+// A frame on its way to the socket, with its claim on the payload's memory.
 struct FrameToSend {
   averaging::OutgoingFrame frame;
   // Holds the memory that `payload` points into. Null: it is borrowed from an owner who calls detach_payload before it
@@ -33,7 +43,7 @@ class FrameWriter {
   // Call it once, before anything is written.
   void say_first(std::vector<std::uint8_t> frame);
   // Writes until there is nothing left (done), the budget is used up (done) or the stream stops it.
-  IoState write(TlsStream& stream, std::size_t& budget);
+  IoState write(PeerTlsStream& stream, std::size_t& budget);
 
   // Whether a frame that yields is under way.
   [[nodiscard]] bool yields() const { return loaded_ && current_.yields; }
@@ -42,7 +52,7 @@ class FrameWriter {
 
  private:
   bool load();
-  IoState write_rest(TlsStream& stream, std::size_t& budget);
+  IoState write_rest(PeerTlsStream& stream, std::size_t& budget);
 
   Pull pull_;
   bool loaded_ = false;

@@ -26,11 +26,11 @@ constexpr double kPaceMax = 60e6;
 
 // Ticks are far enough apart for each stream to have this much to send, within bounds. A shorter tick costs no less
 // than a long one, and its data is waited for elsewhere.
-constexpr double kBeatBytes = 48 * 1024;
-constexpr double kBeatSecondsMin = 0.02;
-constexpr double kBeatSecondsOfStream = 0.004;  // each stream makes a tick dearer, however fast the line
-constexpr double kBeatSecondsMax = 0.04;
-constexpr Duration kShortBeat = std::chrono::milliseconds(5);
+constexpr double kTickBytes = 48 * 1024;
+constexpr double kTickSecondsMin = 0.02;
+constexpr double kTickSecondsOfStream = 0.004;  // each stream makes a tick dearer, however fast the line
+constexpr double kTickSecondsMax = 0.04;
+constexpr Duration kShortTick = std::chrono::milliseconds(5);
 constexpr double kClosingSeconds = 0.1;                          // time left to send or receive when ticks become short
 constexpr Duration kShortMost = std::chrono::milliseconds(500);  // total of short ticks in a row
 
@@ -46,9 +46,9 @@ constexpr double kPieceBytes = 16 * 1024;
 void LinePace::begin(TimePoint now, std::int64_t bytes_planned, double line_bytes_per_s) {
   const bool limits = line_bytes_per_s > 0 && line_bytes_per_s <= kPaceMax;
   const double seconds = limits ? static_cast<double>(bytes_planned) / line_bytes_per_s : 0;
-  beats_ = limits && seconds >= kLongSeconds;
+  ticks_ = limits && seconds >= kLongSeconds;
   known_ = line_bytes_per_s <= kStill * last_;
-  paced_ = beats_ && known_;
+  paced_ = ticks_ && known_;
   last_ = line_ = line_bytes_per_s;
   most_ = 1;
   short_ = {};
@@ -70,17 +70,17 @@ double LinePace::bytes_per_s(Duration queue_of_link) const {
   return line_ * std::min(most_, kMost + full * (kLeast - kMost));
 }
 
-Duration LinePace::next_beat(std::size_t streams, bool have_begun, std::int64_t bytes_left) {
+Duration LinePace::next_tick(std::size_t streams, bool have_begun, std::int64_t bytes_left) {
   const bool short_one = !have_begun || static_cast<double>(bytes_left) < kClosingSeconds * line_;
   if (!short_one) short_ = {};
   if (short_one && short_ < kShortMost) {
-    short_ += kShortBeat;
-    return kShortBeat;
+    short_ += kShortTick;
+    return kShortTick;
   }
-  if (!known_) return from_seconds(kBeatSecondsMin);
-  const double of_stream = std::max(kBeatBytes / (paced_ ? bytes_per_s() : line_), kBeatSecondsOfStream);
+  if (!known_) return from_seconds(kTickSecondsMin);
+  const double of_stream = std::max(kTickBytes / (paced_ ? bytes_per_s() : line_), kTickSecondsOfStream);
   const double seconds = of_stream * static_cast<double>(streams);
-  return from_seconds(std::clamp(seconds, kBeatSecondsMin, kBeatSecondsMax));
+  return from_seconds(std::clamp(seconds, kTickSecondsMin, kTickSecondsMax));
 }
 
 void PaceShare::set(double bytes_per_s) {
@@ -88,7 +88,7 @@ void PaceShare::set(double bytes_per_s) {
   if (pace_ <= 0) quota_ = 0;
 }
 
-void PaceShare::beat(Duration since_last) {
+void PaceShare::tick(Duration since_last) {
   quota_ = std::min(quota_ + pace_ * to_seconds(since_last), pace_ * kKeptSeconds);
 }
 

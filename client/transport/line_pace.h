@@ -1,7 +1,7 @@
 // The speed at which this house's links may send in a round, all together. Streams that are left to themselves get
 // unequal shares of the lines, and everybody waits for the last one: at 4 x 100 Mbit/s that costs a fifth of the time.
 // When each is paced to its part of what the line carries, hardly any queue builds up in which they could be unequal.
-// Links of a long round move their data in *ticks* (beats in the code), all at once. Pure: time is an argument.
+// Links of a long round move their data in *ticks*, all at once. Pure: time is an argument.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class LinePace {
   void lift() { paced_ = false; }
 
   // Whether the links of this round move their data in ticks.
-  [[nodiscard]] bool beats() const { return beats_; }
+  [[nodiscard]] bool ticks() const { return ticks_; }
   // 0: as fast as they can.
   [[nodiscard]] double bytes_per_s() const { return bytes_per_s(queue_); }
   // The total speed of which a link gets its part, while packets wait for `queue_of_link` on its way. Half of that wait
@@ -34,10 +34,10 @@ class LinePace {
   // every few packets of each would cost more than the packets do. Ticks are short where their data is waited for:
   // until all links have begun to send, and when hardly anything is left to send or to receive. Short ticks end after a
   // while, because the wait is then for somebody far slower.
-  [[nodiscard]] Duration next_beat(std::size_t streams, bool have_begun, std::int64_t bytes_left);
+  [[nodiscard]] Duration next_tick(std::size_t streams, bool have_begun, std::int64_t bytes_left);
 
  private:
-  bool beats_ = false;
+  bool ticks_ = false;
   bool known_ = false;  // the speed no longer rises
   bool paced_ = false;
   double line_ = 0;
@@ -55,7 +55,7 @@ class PaceShare {
   // 0: as fast as it can.
   void set(double bytes_per_s);
   [[nodiscard]] bool limits() const { return pace_ > 0; }
-  void beat(Duration since_last);
+  void tick(Duration since_last);
   [[nodiscard]] std::size_t allowed() const;  // bytes, now
   void sent(std::size_t bytes);
 

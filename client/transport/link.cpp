@@ -11,10 +11,6 @@
 namespace starling::transport {
 namespace {
 
-// This many losses that slow streams down without need are no accident.
-constexpr int kLossesEnough = 2;
-// Wait after a stream that could not be added.
-constexpr Duration kJoinAgain = std::chrono::seconds(30);
 constexpr std::size_t kWordBytes = 6 * 1024;  // bytes in a sign of life: more than the other end lets gather
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
@@ -39,7 +35,7 @@ Error out_of_order(const wire::FrameHeader& header) {
 Link::Link(LinkContext& context, Mediator& mediator, crypto::TlsContext tls)
     : context_(context), mediator_(mediator), tls_(std::move(tls)), socket_(context.io) {
   info_.opened = info_.last_used = context.clock.now();
-  crypto::fill_random(token_.bytes);
+  crypto::fill_random(greeting_.token.bytes);
 }
 
 Link::~Link() = default;
@@ -48,15 +44,15 @@ void Link::accept(asio::ip::tcp::socket socket) {
   socket_ = std::move(socket);
   asio::error_code error;
   info_.remote = text_of(socket_.remote_endpoint(error));
-  begin_tls(TlsStream::Role::server);
+  begin_tls(PeerTlsStream::Role::server);
 }
 
 void Link::dial(const asio::ip::tcp::endpoint& endpoint, const PeerId& expected) {
   info_.peer = expected;
   info_.dialled = true;
   info_.remote = text_of(endpoint);
-  dialled_ = endpoint;
-  connect(endpoint, [this] { begin_tls(TlsStream::Role::client); });
+  greeting_.dialled = endpoint;
+  connect(endpoint, [this] { begin_tls(PeerTlsStream::Role::client); });
 }
 
 void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool calling) {
@@ -65,20 +61,21 @@ void Link::meet(const reach::RelayPoint& relay, const PeerId& expected, bool cal
   info_.relayed = true;
   info_.remote = fmt::format("peer {} over relay {}", expected.brief(), text_of(relay.at));
   connect(relay.at, [this, relay = relay.peer] {
-    const reach::RelayTalk::Wish wish{relay, reach::RelayRequest{reach::RelayRequestKind::call, info_.peer}};
-    relay_talk_ = std::make_shared<reach::RelayTalk>(socket_, tls_, context_.clock.wall_now(), wish);
+    const reach::RelayTalk::Task task{relay, reach::RelayRequest{reach::RelayRequestKind::call, info_.peer}};
+    relay_talk_ = std::make_shared<reach::RelayTalk>(socket_, tls_, context_.clock.wall_now(), task);
     relay_talk_->start([self = shared_from_this()](const Status& status) {
       if (!status.ok()) return self->close(status.error().prefixed(self->info_.remote));
       self->relay_talk_ = nullptr;
-      self->begin_tls(self->context_.self < self->info_.peer ? TlsStream::Role::client : TlsStream::Role::server);
+      self->begin_tls(self->context_.self < self->info_.peer ? PeerTlsStream::Role::client
+                                                             : PeerTlsStream::Role::server);
     });
   });
 }
 
 void Link::join(const std::shared_ptr<Link>& link) {
   info_.joins = true;
-  joined_ = link;
-  dial(link->dialled_, link->info_.peer);
+  greeting_.joins = link;
+  dial(link->greeting_.dialled, link->info_.peer);
 }
 
 void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then) {
@@ -93,9 +90,9 @@ void Link::connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()
   });
 }
 
-void Link::begin_tls(TlsStream::Role role) {
+void Link::begin_tls(PeerTlsStream::Role role) {
   info_.phase = Phase::handshaking;
-  speaks_first_ = role == TlsStream::Role::client;
+  greeting_.speaks_first = role == PeerTlsStream::Role::client;
   LinkStream::Owner& owner = *this;
   const auto stream = std::make_shared<LinkStream>(context_, owner, std::move(socket_));
   streams_.push_back(stream);
@@ -111,37 +108,38 @@ Status Link::stream_secured(LinkStream& stream, const PeerId& peer) {
   if (peer == context_.self) return Error{ErrorCode::unauthenticated, "it shows our own certificate"};
   info_.peer = peer;
   info_.phase = Phase::greeting;
-  return speaks_first_ ? introduce(stream) : Status();
+  return greeting_.speaks_first ? introduce(stream) : Status();
 }
 
 Status Link::introduce(LinkStream& stream) {
-  if (std::exchange(introduced_, true)) return {};
+  if (std::exchange(greeting_.said, true)) return {};
   if (!info_.joins) {
-    const wire::Hello hello{.protocol = wire::kPeerProtocolVersion, .run_id = context_.run_id, .token = token_};
+    const wire::Hello hello{
+        .protocol = wire::kPeerProtocolVersion, .run_id = context_.run_id, .token = greeting_.token};
     stream.say_first(frame_of(wire::FrameType::hello, wire::encode(hello), {}));
     return {};
   }
-  const std::shared_ptr<Link> link = joined_.lock();
+  const std::shared_ptr<Link> link = greeting_.joins.lock();
   if (link == nullptr || link->info_.phase != Phase::up) return Error{ErrorCode::unavailable, "its link has ended"};
-  stream.say_first(frame_of(wire::FrameType::join, wire::encode(wire::Join{link->peer_token_}), {}));
+  stream.say_first(frame_of(wire::FrameType::join, wire::encode(wire::Join{link->greeting_.peer_token}), {}));
   return {};
 }
 
-Result<LinkStream::Wish> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
-  using Wish = LinkStream::Wish;
+Result<LinkStream::Disposition> Link::wants_frame(LinkStream& /*stream*/, const wire::FrameHeader& header) {
+  using Disposition = LinkStream::Disposition;
   const bool first = header.type == wire::FrameType::hello || header.type == wire::FrameType::join;
   if (first != (info_.phase == Phase::greeting)) {
     return Error{ErrorCode::corrupt, first ? "a hello out of place" : "something was sent before hello"};
   }
-  if (first) return Wish::take;
+  if (first) return Disposition::take;
   const FrameOrder::Turn turn = order_.turn_of(header);
   // The answer to our join may still be on its way, on the stream with the missing frame.
-  const bool alone = streams_.size() == 1 && !joining_ && !info_.ending;
+  const bool alone = streams_.size() == 1 && !widening_.joining() && !info_.ending;
   if (turn == FrameOrder::Turn::past || (turn == FrameOrder::Turn::early && alone)) return out_of_order(header);
-  if (turn == FrameOrder::Turn::early) return Wish::later;
-  if (header.type == wire::FrameType::widen) return Wish::take;
+  if (turn == FrameOrder::Turn::early) return Disposition::later;
+  if (header.type == wire::FrameType::widen) return Disposition::take;
   STARLING_ASSIGN(const bool wanted, mediator_.wants_frame(*this, header));
-  return wanted ? Wish::take : Wish::skip;
+  return wanted ? Disposition::take : Disposition::skip;
 }
 
 Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
@@ -151,28 +149,23 @@ Status Link::frame_received(LinkStream& stream, FrameReader& frame) {
   if (header.type == wire::FrameType::join) return handle_join(stream, frame.payload());
   // Two streams may have begun the same frame before either had all of it.
   if (order_.turn_of(header) != FrameOrder::Turn::now) return out_of_order(header);
-  if (frame.wanted()) STARLING_TRY(deliver(header, frame.payload()));
-  order_.advance(header.type);
-  if (streams_.size() > 1) resume_due();
-  return {};
-}
-
-Status Link::deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
-  if (header.type != wire::FrameType::widen) return mediator_.frame_received(*this, header, payload);
-  if (info_.dialled) widen();
-  return {};
-}
-
-void Link::resume_due() {
-  for (const auto& stream : streams_) {
-    const wire::FrameHeader* const waits = stream->left_for_later();
-    if (waits != nullptr && order_.turn_of(*waits) != FrameOrder::Turn::early) stream->resume();
+  if (header.type == wire::FrameType::widen) {
+    if (info_.dialled) widen();
+  } else if (frame.wanted()) {
+    STARLING_TRY(mediator_.frame_received(*this, header, frame.payload()));
   }
+  order_.advance(header.type);
+  // Other streams may have waited for this frame.
+  for (std::size_t i = 0; streams_.size() > 1 && i < streams_.size(); ++i) {
+    const wire::FrameHeader* const waits = streams_[i]->left_for_later();
+    if (waits != nullptr && order_.turn_of(*waits) != FrameOrder::Turn::early) streams_[i]->resume();
+  }
+  return {};
 }
 
 Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload) {
   if (info_.joins) return Error{ErrorCode::corrupt, "a hello in answer to a join"};
-  if (!speaks_first_) STARLING_TRY(introduce(stream));  // even a peer that is refused here should learn why
+  if (!greeting_.speaks_first) STARLING_TRY(introduce(stream));  // even a peer that is refused here should learn why
   STARLING_ASSIGN(const wire::Hello hello, wire::decode_hello(payload));
   if (hello.protocol != wire::kPeerProtocolVersion) {
     return Error{ErrorCode::unsupported, fmt::format("peer speaks version {} of the protocol, this program {}",
@@ -181,7 +174,7 @@ Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payl
   if (hello.run_id != context_.run_id) {
     return Error{ErrorCode::failed_precondition, fmt::format("peer takes part in another run, '{}'", hello.run_id)};
   }
-  peer_token_ = hello.token;
+  greeting_.peer_token = hello.token;
   info_.phase = Phase::up;
   info_.was_up = true;
   mediator_.link_up(*this);
@@ -191,11 +184,11 @@ Status Link::handle_hello(LinkStream& stream, std::span<const std::uint8_t> payl
 // Only the peer at the link's other end knows the token, and this stream's end has proven to be that peer.
 Status Link::handle_join(LinkStream& stream, std::span<const std::uint8_t> payload) {
   STARLING_ASSIGN(const wire::Join join, wire::decode_join(payload));
-  std::shared_ptr<Link> link = joined_.lock();
-  if (!speaks_first_) {
+  std::shared_ptr<Link> link = greeting_.joins.lock();
+  if (!greeting_.speaks_first) {
     Link* const found = mediator_.link_to_join(info_.peer, join.token);
     if (found != nullptr && !found->info_.dialled && !found->info_.relayed) link = found->shared_from_this();
-  } else if (!info_.joins || link == nullptr || join.token != link->token_) {
+  } else if (!info_.joins || link == nullptr || join.token != link->greeting_.token) {
     return Error{ErrorCode::corrupt, "a join that is no answer to ours"};
   }
   if (link == nullptr || link.get() == this || link->info_.phase != Phase::up) {
@@ -205,44 +198,37 @@ Status Link::handle_join(LinkStream& stream, std::span<const std::uint8_t> paylo
     return Error{ErrorCode::resource_exhausted, "a join to a link that has all its streams"};
   }
   info_.joins = true;
-  joined_ = link;
-  if (!speaks_first_) STARLING_TRY(introduce(stream));
+  greeting_.joins = link;
+  if (!greeting_.speaks_first) STARLING_TRY(introduce(stream));
   link->adopt(std::exchange(streams_.front(), nullptr));
   streams_.clear();
-  joined_.reset();
+  greeting_.joins.reset();
   close({ErrorCode::already_exists, "it has become a stream of another link"});
   return {};
 }
 
 void Link::adopt(std::shared_ptr<LinkStream> stream) {
-  joining_ = false;
   stream->set_owner(*this);
-  stream->expect_beats(beats_);
+  stream->expect_ticks(pacing_.ticks);
   streams_.push_back(std::move(stream));
   for (const auto& each : streams_) each->set_company(streams_.size());
-  if (streams_.size() < streams_wanted_) add_stream();
+  if (widening_.on_joined(streams_.size())) add_stream();
   pump();
 }
 
-void Link::join_failed() {
-  joining_ = false;
-  streams_wanted_ = streams_.size();
-  join_again_ = context_.clock.now() + kJoinAgain;
-}
+void Link::join_failed() { widening_.on_failed(context_.clock.now(), streams_.size()); }
 
-// Doubles the number of streams. Only once they are there does it show whether they are enough, and finding out takes
-// losses each time.
 void Link::widen() {
-  losses_ = 0;
+  widening_.forget_losses();
   if (info_.phase != Phase::up || info_.relayed || streams_.size() >= wire::kLinkStreamsMax) return;
   if (!info_.dialled) return send_control(wire::FrameType::widen, {});
-  if (joining_ || context_.clock.now() < join_again_) return;
-  streams_wanted_ = std::min(2 * streams_.size(), wire::kLinkStreamsMax);
+  if (!widening_.may_begin(context_.clock.now())) return;
+  widening_.begin(streams_.size(), wire::kLinkStreamsMax);
   add_stream();
 }
 
 void Link::add_stream() {
-  joining_ = true;
+  widening_.on_asked();
   asio::post(context_.io, [self = shared_from_this()] {
     if (self->info_.phase == Phase::up && !self->mediator_.add_stream(*self)) self->join_failed();
   });
@@ -255,28 +241,19 @@ void Link::input_paused(LinkStream& /*stream*/) {
 bool Link::next_frame(LinkStream& /*stream*/, FrameToSend& frame) {
   if (info_.phase != Phase::up) return false;
   if (!control_.empty()) {
-    control_bytes_ -= control_.front().size();
-    frame.frame.head = std::move(control_.front());
+    frame.frame.head = control_.pop();
     frame.frame.payload = {};
-    control_.pop_front();
   } else if (!mediator_.next_frame(*this, frame)) {
     return false;
   }
-  number(std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
+  sent_.stamp(std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
   return true;
-}
-
-void Link::number(std::span<std::uint8_t, wire::kFrameHeaderBytes> header) {
-  const wire::FrameType type = wire::type_of(header);
-  wire::set_number(sent_.number(type), header);
-  sent_.add(type);
 }
 
 void Link::send_control(wire::FrameType type, std::span<const std::uint8_t> payload, const GroupId& group) {
   if (info_.phase != Phase::up) return;
-  control_.push_back(frame_of(type, payload, group));
-  control_bytes_ += control_.back().size();
-  if (control_bytes_ > kControlQueueBytesMax) {
+  control_.push(frame_of(type, payload, group));
+  if (control_.bytes() > kControlQueueBytesMax) {
     return cut({ErrorCode::resource_exhausted, fmt::format("{}: peer does not read", info_.remote)});
   }
   pump();
@@ -291,16 +268,16 @@ void Link::pump() {
 }
 
 std::size_t Link::output_allowed(bool in_yielding) {
-  return in_yielding && mediator_.holds_back(*this) ? word_ : pace_.allowed();
+  return in_yielding && mediator_.holds_back(*this) ? pacing_.word : pacing_.share.allowed();
 }
 
 void Link::output_sent(std::size_t bytes) {
-  word_ -= std::min(word_, bytes);
-  pace_.sent(bytes);
+  pacing_.word -= std::min(pacing_.word, bytes);
+  pacing_.share.sent(bytes);
 }
 
 void Link::show_life() {
-  word_ = kWordBytes;
+  pacing_.word = kWordBytes;
   send_control(wire::FrameType::pong, {});
 }
 
@@ -309,9 +286,8 @@ std::optional<Duration> Link::count_traffic() {
   std::optional<Duration> queue;
   for (const auto& stream : streams_) {
     const TcpCounters before = stream->counted();
-    const LossWatch::Finding finding = stream->count_traffic(beat_);
-    if (finding == LossWatch::Finding::line_full) losses_ = 0;
-    if (finding == LossWatch::Finding::held_back) ++losses_;
+    const LossWatch::Finding finding = stream->count_traffic(pacing_.tick);
+    widening_.note(finding);
     const TcpCounters& after = stream->counted();
     moved.bytes_delivered += after.bytes_delivered - before.bytes_delivered;
     if (after.bytes_acknowledged > before.bytes_acknowledged) {
@@ -322,43 +298,43 @@ std::optional<Duration> Link::count_traffic() {
     moved.bytes_received += after.bytes_received - before.bytes_received;
     moved.packets_behind_gap += after.packets_behind_gap - before.packets_behind_gap;
   }
-  queue_ = queue.value_or(queue_);
+  meters_.queue = queue.value_or(meters_.queue);
   const TimePoint now = context_.clock.now();
-  upload_.note(now, moved.bytes_delivered, moved.bytes_sent);
-  download_.note_in_order(now, moved.bytes_received, moved.packets_behind_gap);
-  if (losses_ >= kLossesEnough) widen();
+  meters_.upload.note(now, moved.bytes_delivered, moved.bytes_sent);
+  meters_.download.note_in_order(now, moved.bytes_received, moved.packets_behind_gap);
+  if (widening_.is_due()) widen();
   return queue;
 }
 
 PeerSpeed Link::speed() const {
-  PeerSpeed speed{info_.peer, upload_.bytes_per_s(), download_.bytes_per_s(), {}};
+  PeerSpeed speed{info_.peer, meters_.upload.bytes_per_s(), meters_.download.bytes_per_s(), {}};
   if (info_.relayed) return speed;  // the kernel knows only the way to the relay
   for (const auto& stream : streams_) speed.merge({.round_trip = stream->counted().round_trip_least});
   return speed;
 }
 
 void Link::set_pace(double bytes_per_s) {
-  pace_.set(beats_ ? bytes_per_s : 0);
-  if (!pace_.limits()) return;
+  pacing_.share.set(pacing_.ticks ? bytes_per_s : 0);
+  if (!pacing_.share.limits()) return;
   for (const auto& stream : streams_) stream->paced();
 }
 
-void Link::expect_beats(bool beats) {
-  if (beats_ == beats || info_.phase != Phase::up) return;
-  beats_ = beats;
-  for (const auto& stream : streams_) stream->expect_beats(beats);
-  if (beats) return;
-  beat_ = {};
-  pace_.set(0);
+void Link::expect_ticks(bool ticks) {
+  if (pacing_.ticks == ticks || info_.phase != Phase::up) return;
+  pacing_.ticks = ticks;
+  for (const auto& stream : streams_) stream->expect_ticks(ticks);
+  if (ticks) return;
+  pacing_.tick = {};
+  pacing_.share.set(0);
   pump();
 }
 
-void Link::beat(Duration since_last) {
+void Link::tick(Duration since_last) {
   if (info_.phase != Phase::up) return;
-  beat_ = since_last;
-  pace_.beat(since_last);
+  pacing_.tick = since_last;
+  pacing_.share.tick(since_last);
   const std::vector<std::shared_ptr<LinkStream>> streams = streams_;  // a copy: their input may add or end some
-  for (const auto& stream : streams) stream->beat();
+  for (const auto& stream : streams) stream->tick();
 }
 
 void Link::limit_window() {
@@ -372,7 +348,7 @@ void Link::detach_payload() {
 // Data on its way on that stream is lost. But an end that closes a link ends all its streams, in any order, and the
 // last messages on the others are worth hearing.
 void Link::stream_ended(LinkStream& stream, const Error& why) {
-  const bool silent = info_.phase == Phase::greeting && !speaks_first_;
+  const bool silent = info_.phase == Phase::greeting && !greeting_.speaks_first;
   if (silent && why.code == ErrorCode::unsupported) (void)introduce(stream);  // so that it learns our protocol version
   const bool whole = streams_.size() < 2 || info_.phase != Phase::up || why.code != ErrorCode::unavailable;
   const Error named = why.prefixed(streams_.size() < 2 ? info_.remote : info_.remote + ", one of several streams");
@@ -383,21 +359,9 @@ void Link::stream_ended(LinkStream& stream, const Error& why) {
 
 void Link::close(Error why) {
   if (info_.phase != Phase::up) return cut(std::move(why));
-  std::vector<std::uint8_t> last = take_control();
+  std::vector<std::uint8_t> last = control_.take_all(sent_);  // frames that no stream has taken yet
   for (const auto& stream : streams_) stream->finish(std::exchange(last, {}));
   part(std::move(why));
-}
-
-// The frames that no stream has taken yet, one after another.
-std::vector<std::uint8_t> Link::take_control() {
-  std::vector<std::uint8_t> frames;
-  for (std::vector<std::uint8_t>& frame : control_) {
-    number(std::span(frame).first<wire::kFrameHeaderBytes>());
-    frames.insert(frames.end(), frame.begin(), frame.end());
-  }
-  control_.clear();
-  control_bytes_ = 0;
-  return frames;
 }
 
 void Link::cut(Error why) {
@@ -409,7 +373,7 @@ void Link::cut(Error why) {
 void Link::part(Error why) {
   info_.phase = Phase::closed;
   if (relay_talk_ != nullptr) std::exchange(relay_talk_, nullptr)->cancel();
-  if (const std::shared_ptr<Link> link = joined_.lock()) link->join_failed();
+  if (const std::shared_ptr<Link> link = greeting_.joins.lock()) link->join_failed();
   asio::error_code ignored;
   socket_.close(ignored);
   asio::post(context_.io,

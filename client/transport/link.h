@@ -4,18 +4,19 @@
 #pragma once
 
 #include <asio/ip/tcp.hpp>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "client/transport/control_queue.h"
 #include "client/transport/frame_order.h"
 #include "client/transport/line_pace.h"
 #include "client/transport/link_stream.h"
 #include "client/transport/peer_network.h"
 #include "client/transport/rate_meter.h"
+#include "client/transport/widening.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -103,27 +104,27 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   // From now on at most this many bytes/s, in ticks; 0: as fast as TCP allows.
   void set_pace(double bytes_per_s);
   // Whether ticks of a round come. When they end, the pace ends too.
-  void expect_beats(bool beats);
+  void expect_ticks(bool ticks);
   // A tick: takes in the data that has come since the last one, and adds to the output that the pace allows; pump()
   // sends it.
-  void beat(Duration since_last);
+  void tick(Duration since_last);
   // Call it after a change of the download's limit: little more than the limit may be on its way to us.
   void limit_window();
   // See FrameWriter: the owner of borrowed payloads is about to go.
   void detach_payload();
 
   [[nodiscard]] const Info& info() const { return info_; }
-  [[nodiscard]] const wire::LinkToken& token() const { return token_; }
+  [[nodiscard]] const wire::LinkToken& token() const { return greeting_.token; }
   [[nodiscard]] std::size_t streams() const { return streams_.size(); }
   [[nodiscard]] PeerSpeed speed() const;
   // How long packets waited on this way when some were acknowledged last.
-  [[nodiscard]] Duration queue() const { return queue_; }
+  [[nodiscard]] Duration queue() const { return meters_.queue; }
 
  private:
   void connect(const asio::ip::tcp::endpoint& endpoint, std::function<void()> then);
-  void begin_tls(TlsStream::Role role);
+  void begin_tls(PeerTlsStream::Role role);
   Status stream_secured(LinkStream& stream, const PeerId& peer) override;
-  Result<LinkStream::Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
+  Result<LinkStream::Disposition> wants_frame(LinkStream& stream, const wire::FrameHeader& header) override;
   Status frame_received(LinkStream& stream, FrameReader& frame) override;
   void input_paused(LinkStream& stream) override;
   bool next_frame(LinkStream& stream, FrameToSend& frame) override;
@@ -135,21 +136,37 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Status introduce(LinkStream& stream);
   Status handle_hello(LinkStream& stream, std::span<const std::uint8_t> payload);
   Status handle_join(LinkStream& stream, std::span<const std::uint8_t> payload);
-  Status deliver(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
-  // Resumes streams that were waiting for the frame delivered just now.
-  void resume_due();
   // Asks for more streams; does nothing where there can be none.
   void widen();
   void add_stream();
   void adopt(std::shared_ptr<LinkStream> stream);
-  // Gives the next frame to be sent its number.
-  void number(std::span<std::uint8_t, wire::kFrameHeaderBytes> header);
   // Closes like close(), but drops unwritten data: there is nobody to write it to, or nobody who deserves it.
   void cut(Error why);
   void part(Error why);
-  std::vector<std::uint8_t> take_control();
   // The stream that was to join this link will not.
   void join_failed();
+
+  // The first frames on a link, by which its two ends know each other.
+  struct Greeting {
+    bool speaks_first = false;  // the TLS client does
+    bool said = false;
+    wire::LinkToken token;
+    wire::LinkToken peer_token;  // token of this link at the other end
+    asio::ip::tcp::endpoint dialled;
+    std::weak_ptr<Link> joins;  // the link that this is to be a stream of
+  };
+  // Output in the ticks of a round.
+  struct Pacing {
+    bool ticks = false;
+    Duration tick{};  // time of the last tick, while ticks come
+    PaceShare share;
+    std::size_t word = 0;  // bytes that may go out of a frame that is held back
+  };
+  struct Meters {
+    RateMeter upload{kSpeedBytes};
+    RateMeter download{kSpeedBytes};
+    Duration queue{};
+  };
 
   LinkContext& context_;
   Mediator& mediator_;
@@ -157,30 +174,15 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   Info info_;
   asio::ip::tcp::socket socket_;                  // until it is connected with the peer
   std::shared_ptr<reach::RelayTalk> relay_talk_;  // uses the socket
+  Greeting greeting_;
   std::vector<std::shared_ptr<LinkStream>> streams_;
   std::size_t turn_ = 0;  // index of the stream whose turn it is to send first
-  std::deque<std::vector<std::uint8_t>> control_;
-  std::size_t control_bytes_ = 0;
-  bool beats_ = false;
-  Duration beat_{};  // time of the last tick, while ticks come
-  PaceShare pace_;
-  Duration queue_{};
-  std::size_t word_ = 0;  // bytes that may go out of a frame that is held back
+  Widening widening_;
+  ControlQueue control_;
   FrameCount sent_;
   FrameOrder order_;  // order of frames received
-  RateMeter upload_{kSpeedBytes};
-  RateMeter download_{kSpeedBytes};
-
-  wire::LinkToken token_;
-  wire::LinkToken peer_token_;  // token of this link at the other end
-  asio::ip::tcp::endpoint dialled_;
-  std::weak_ptr<Link> joined_;  // the link that this is to be a stream of
-  int losses_ = 0;              // recent losses on a line with room
-  bool speaks_first_ = false;
-  bool introduced_ = false;
-  std::size_t streams_wanted_ = 1;  // chosen by the end that dialled
-  bool joining_ = false;            // a further stream is on its way
-  TimePoint join_again_{};          // no join before this time
+  Pacing pacing_;
+  Meters meters_;
 };
 
 }  // namespace starling::transport

@@ -15,8 +15,10 @@
 #include "client/transport/frame_writer.h"
 #include "client/transport/line_limit.h"
 #include "client/transport/loss_watch.h"
+#include "client/transport/peer_tls_stream.h"
+#include "client/transport/socket_buffers.h"
+#include "client/transport/stream_meter.h"
 #include "client/transport/tcp_counters.h"
-#include "client/transport/tls_stream.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -39,10 +41,10 @@ struct LinkContext {
   LineLimit upload{io, clock, line.upload};
   LineLimit download{io, clock, line.download};
   // Shared, because it outlives this context together with streams that the event loop still holds.
-  std::shared_ptr<TlsStream::Buffers> buffers = std::make_shared<TlsStream::Buffers>();
+  std::shared_ptr<PeerTlsStream::Buffers> buffers = std::make_shared<PeerTlsStream::Buffers>();
   // Bytes of output that each link may gather for its socket, if that takes so much within a moment; also bytes of
   // input that it may take from the socket at a time.
-  std::size_t gathers = TlsStream::kBufferBytes;
+  std::size_t gathers = PeerTlsStream::kBufferBytes;
   // Totals that all links have put on the line and taken from it, as far as count_traffic has seen them.
   net::WireBytes on_wire = {};
 };
@@ -51,7 +53,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
  public:
   // The owner hears of everything from within the stream's own turns of the event loop, and may close the stream in any
   // of these calls.
-  enum class Wish : std::uint8_t {
+  enum class Disposition : std::uint8_t {
     take,
     skip,   // read past the payload
     later,  // leave the frame where it is until resume()
@@ -62,7 +64,7 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
     // The handshake is over; an error ends the stream.
     virtual Status stream_secured(LinkStream& stream, const PeerId& peer) = 0;
     // Says what to do with an announced frame; an error ends the stream. Called before memory is set aside.
-    virtual Result<Wish> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
+    virtual Result<Disposition> wants_frame(LinkStream& stream, const wire::FrameHeader& header) = 0;
     // A whole frame arrived, taken or skipped. An error ends the stream.
     virtual Status frame_received(LinkStream& stream, FrameReader& frame) = 0;
     // Bytes were received, maybe whole frames, and this stream now pauses for others' sake.
@@ -84,14 +86,14 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   ~LinkStream();
   void set_owner(Owner& owner) { owner_ = &owner; }
 
-  void begin(const crypto::TlsContext& tls, TlsStream::Role role);
+  void begin(const crypto::TlsContext& tls, PeerTlsStream::Role role);
   // Sends a frame before all that are pulled.
   void say_first(std::vector<std::uint8_t> frame);
   // Sends frames that are ready; cheap when there are none, or the socket is full.
   void pump();
   // The frame that was left for later, if one was.
   [[nodiscard]] const wire::FrameHeader* left_for_later() const {
-    return left_for_later_ ? &reader_.header() : nullptr;
+    return input_.left_for_later ? &reader_.header() : nullptr;
   }
   // Asks the owner about that frame again.
   void resume();
@@ -100,17 +102,17 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void finish(std::vector<std::uint8_t> last);
   // Closes at once and drops unwritten data.
   void close();
-  // Adds the bytes that TCP has moved since the last call to the context's totals. beat: see LossWatch.
-  LossWatch::Finding count_traffic(Duration beat = {});
+  // Adds the bytes that TCP has moved since the last call to the context's totals. tick: see LossWatch.
+  LossWatch::Finding count_traffic(Duration tick = {});
   // The stream's counters, as count_traffic has seen them last.
-  [[nodiscard]] const TcpCounters& counted() const { return counted_; }
+  [[nodiscard]] const TcpCounters& counted() const { return meter_.counted(); }
   // Whether ticks come. All links of a round then move their data in ticks: neither input nor room for output wakes us
   // by itself.
-  void expect_beats(bool beats);
+  void expect_ticks(bool ticks);
   // Call it when the link has a pace: before its first output in ticks, and several times a second.
   void paced();
   // A tick: takes in the data that has come since the last one, and assumes that the socket has room again.
-  void beat();
+  void tick();
   // The link has this many streams now.
   void set_company(std::size_t streams);
   // Call it after a change of the download's limit: little more than the limit may be on its way to the link.
@@ -140,45 +142,40 @@ class LinkStream : public std::enable_shared_from_this<LinkStream> {
   void await_close();
   void discard_input();
   void stop(IoState state);
-  void count_on_wire(const TcpCounters& moved);
-  void limit_unsent(double bytes_per_s);
-  void set_unsent_max();
   // Lets the socket gather input until it is worth waking up for.
   void gather_input();
+
+  struct Input {
+    bool awaited = false;         // the event loop will tell when there is some
+    bool waits = false;           // for its turn under the volunteer's limit
+    bool left_for_later = false;  // the frame whose header was read
+  };
+  struct Output {
+    bool blocked = false;  // waits for room in the socket, or for the next tick
+    bool waits = false;    // for its turn under the volunteer's limit
+    bool over = false;     // the other end takes no more
+    bool pumping = false;
+    bool pump_posted = false;
+    std::vector<std::uint8_t> last;  // bytes to be written before the stream closes
+  };
 
   LinkContext& context_;
   Owner* owner_;
   asio::ip::tcp::socket socket_;
-  std::unique_ptr<TlsStream> tls_;  // uses the socket's descriptor
+  std::unique_ptr<PeerTlsStream> tls_;  // uses the socket's descriptor
   Phase phase_ = Phase::handshaking;
   FrameReader reader_;
   FrameWriter writer_;
   std::size_t streams_ = 1;  // number of streams of the link
   bool ended_ = false;       // the owner knows
-  bool left_for_later_ = false;
-  bool awaits_input_ = false;
+  Input input_;
+  Output output_;
   bool room_wakes_ = true;  // from the first wait for room on, even while nothing waits; connecting waits for it
-  bool window_limited_ = false;
-  bool input_waits_ = false;   // for its turn under the volunteer's limit
-  bool output_waits_ = false;  // for its turn, too
-  bool blocked_ = false;       // waits for room for output, or for the next tick
-  bool output_over_ = false;
-  bool pumping_ = false;
-  bool pump_posted_ = false;
-  std::vector<std::uint8_t> last_;  // bytes to be written before it closes
   std::optional<asio::steady_timer> closes_at_;
-  LossWatch losses_;
-  bool loss_based_ = false;  // whether its congestion control is
-  TcpCounters counted_;      // counters already in the context's totals
-  net::WireBytes counted_on_wire_;
-  std::int64_t header_bytes_ = 0;  // header bytes of each packet
-  TimePoint counted_at_{};
-  bool beats_ = false;
+  StreamMeter meter_;
+  SocketBuffers buffers_;
+  bool ticks_ = false;
   WhilePaced while_paced_;
-  int gather_max_;       // bytes worth waiting for
-  int wakes_at_ = 1;     // bytes in the socket that wake us
-  int unsent_max_;       // bytes in the kernel beyond which the socket counts as full
-  bool yields_ = false;  // the last pulled frame yields: the socket counts as full with fewer bytes
 };
 
 }  // namespace starling::transport

@@ -13,10 +13,10 @@ constexpr double kLines = 2;
 
 }  // namespace
 
-LossWatch::Finding LossWatch::note(const TcpCounters& counters, bool backlogged, Duration beat) {
+LossWatch::Finding LossWatch::note(const TcpCounters& counters, bool backlogged, Duration tick) {
   const bool lost = counters.packets_sent_again > sent_again_;
   sent_again_ = counters.packets_sent_again;
-  const double calm_at = kCalm * to_seconds(counters.round_trip_least) + kJitter + kLines * to_seconds(beat);
+  const double calm_at = kCalm * to_seconds(counters.round_trip_least) + kJitter + kLines * to_seconds(tick);
   const bool calm = to_seconds(counters.round_trip) <= calm_at;
   const bool far = counters.round_trip_least >= kRoundTripMin;
   const bool held_back_before = held_back_;

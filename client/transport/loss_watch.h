@@ -18,9 +18,9 @@ class LossWatch {
     line_full,  // packets were lost on a full line
     held_back,  // packets were lost on a line with room, by a stream that sends as much as its window allows
   };
-  // Call it several times a second. `backlogged`: there is more to send than the stream takes. `beat`: the interval of
+  // Call it several times a second. `backlogged`: there is more to send than the stream takes. `tick`: the interval of
   // ticks; each tick's data may wait for that of the one before without the line being full. 0: no ticks.
-  Finding note(const TcpCounters& counters, bool backlogged, Duration beat = {});
+  Finding note(const TcpCounters& counters, bool backlogged, Duration tick = {});
 
  private:
   std::int64_t sent_again_ = 0;

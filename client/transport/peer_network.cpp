@@ -96,8 +96,8 @@ Status PeerNetwork::mix(std::size_t bucket, AverageRequest request) {
   return impl_->on_net([&] { return impl_->hub().mix(bucket, std::move(request)); });
 }
 
-void PeerNetwork::end_mixing(std::size_t bucket) {
-  impl_->on_net([&] { impl_->hub().end_mixing(bucket); });
+void PeerNetwork::end_gossip(std::size_t bucket) {
+  impl_->on_net([&] { impl_->hub().end_gossip(bucket); });
 }
 
 Status PeerNetwork::fetch_state(StateFetch fetch) {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "client/averaging/all_reduce.h"
+#include "client/averaging/round_types.h"
 #include "client/transport/address_policy.h"
 #include "client/transport/state_snapshot.h"
 #include "shared/base/clock.h"
@@ -30,6 +30,7 @@
 
 namespace starling::transport {
 
+// Settings for the life of a network, that is, for one run.
 struct PeerNetworkOptions {
   std::string listen_host = "::";  // IP literal ("::" takes IPv4 too); empty: dials, but cannot be dialled
   int listen_port = 0;             // 0: any free one
@@ -49,6 +50,7 @@ struct PeerNetworkOptions {
 // The state of `round` with that digest, or null when it is not (or no longer) held.
 using StateSource = std::function<std::shared_ptr<const StateSnapshot>(RoundIndex round, const Digest& digest)>;
 
+// One averaging by a group that a plan has named: the vectors are borrowed, everything else is copied.
 struct AverageRequest {
   wire::GroupInfo group;
   averaging::Rank self = 0;
@@ -69,6 +71,7 @@ struct AverageRequest {
   std::function<void(const averaging::AveragingOutcome&)> done;  // called once, unless abandoned before
 };
 
+// A download of a state so far. Only verified chunks are held; received bytes include discarded ones.
 struct StateProgress {
   std::size_t chunks_held = 0;
   std::size_t chunks_total = 0;
@@ -76,6 +79,7 @@ struct StateProgress {
   std::size_t donors_in_use = 0;
 };
 
+// A download of one state from any number of donors at once. Its callbacks run on the net thread.
 struct StateFetch {
   std::vector<wire::Endpoint> donors;
   RoundIndex round = 0;
@@ -95,6 +99,7 @@ struct RelayDuty {
   double bytes_per_s = 0;            // limit for everything that is relayed here, together; 0: no limit
 };
 
+// How this computer uses a relay, and serves as one.
 struct RelayView {
   std::optional<PeerId> posted_at;  // the relay at which others can call us now
   std::string problem;              // why others cannot call us there; empty if they can
@@ -112,6 +117,7 @@ struct PeerSpeed {
   void merge(const PeerSpeed& other);
 };
 
+// Figures of one moment, for display and for the coordinator's plans.
 struct NetworkStats {
   // Measured passively over recent rounds and transfers; 0: nothing to measure yet.
   double upload_bytes_per_s = 0;
@@ -151,12 +157,12 @@ class PeerNetwork {
   // Forgets the round. Waits for the net thread; afterwards input and output are the caller's again.
   void abandon();
 
-  // One bucket's gossip averaging between rounds (client/session/mixing.h). It goes on beside those of other buckets;
+  // One bucket's gossip averaging between rounds (client/session/gossip.h). It goes on beside those of other buckets;
   // earlier ones send first, and so do answers that the last round's slower members still ask for. It replaces the
   // bucket's gossip before it; request.follows has no meaning. Errors as for average(). Vectors must stay valid as for
-  // average(), until the bucket's next mix() or end_mixing() has returned. Both wait for the net thread.
+  // average(), until the bucket's next mix() or end_gossip() has returned. Both wait for the net thread.
   Status mix(std::size_t bucket, AverageRequest request);
-  void end_mixing(std::size_t bucket);
+  void end_gossip(std::size_t bucket);
 
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);

@@ -41,9 +41,9 @@ class NatPmp {
   Result<int> map(int port, Duration lifetime) {
     const auto seconds = static_cast<std::uint32_t>(to_ms(lifetime) / 1000);
     const auto number = static_cast<std::uint16_t>(port);
-    const auto wished = seconds == 0 ? std::uint16_t{0} : number;
+    const auto requested = seconds == 0 ? std::uint16_t{0} : number;
     for (int attempt = 0; open_ && attempt < kNatPmpTries; ++attempt) {
-      if (sendnewportmappingrequest(&state_, NATPMP_PROTOCOL_TCP, number, wished, seconds) < 0) break;
+      if (sendnewportmappingrequest(&state_, NATPMP_PROTOCOL_TCP, number, requested, seconds) < 0) break;
       pollfd waiting{state_.s, POLLIN, 0};
       if (::poll(&waiting, 1, kNatPmpWaitMs) != 1) continue;
       natpmpresp_t answer = {};

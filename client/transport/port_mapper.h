@@ -10,12 +10,14 @@
 
 namespace starling::transport {
 
+// The port to open, and the times of asking the router.
 struct PortMapperOptions {
   int port = 0;                               // TCP port on this computer; the router is asked for an equal one outside
   Duration lifetime = std::chrono::hours(1);  // mappings are renewed at half of it, and end after it unless removed
   Duration retry = std::chrono::minutes(10);  // wait after a router refused, or none was found
 };
 
+// The router's answer so far: a port, a problem, or neither before its first answer.
 struct PortMapping {
   int port = 0;         // outside; 0: none
   std::string method;   // "NAT-PMP" or "UPnP", when there is one

@@ -15,6 +15,7 @@
 
 namespace starling::transport {
 
+// Content types of TLS records, with their numbers (RFC 8446, appendix B.1).
 enum class RecordType : std::uint8_t { alert = 21, handshake = 22, data = 23 };
 
 class RecordCipher {

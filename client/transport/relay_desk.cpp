@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <asio/ip/address.hpp>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::transport {
 namespace {

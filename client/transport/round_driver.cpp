@@ -179,7 +179,7 @@ void RoundDriver::peer_left(TimePoint now, const Link& link) {
   if (engine_ != nullptr) engine_->on_link_lost(now, *rank, kHasLeft, std::nullopt);
 }
 
-void RoundDriver::take_leave() const {
+void RoundDriver::announce_end() const {
   for (const auto& [peer, rank] : ranks_) {
     if (engine_ != nullptr && engine_->finished_with(rank)) continue;
     if (Link* const link = link_of(rank)) link->send_control(wire::FrameType::over, {}, request_.group.id);

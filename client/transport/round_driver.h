@@ -50,7 +50,7 @@ class RoundDriver {
   void peer_left(TimePoint now, const Link& link);
   // Call it right before the end of this object: members that may still wait for something of the round learn that it
   // is over here.
-  void take_leave() const;
+  void announce_end() const;
 
   // Begins when it is time, lets time pass, sends frames that have become ready. Call after every event.
   void service(TimePoint now, EarlyBegins& early);

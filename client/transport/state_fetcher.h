@@ -22,6 +22,8 @@
 
 namespace starling::transport {
 
+// Patience with donors, and sizes of requests. A request is as large as a donor serves in request_target, at most
+// chunks_per_request_max.
 struct StateFetcherOptions {
   Duration connect_deadline = std::chrono::seconds(15);
   // A donor is silent when nothing, not even part of a chunk, came for max(floor, factor x its largest gap so far).

@@ -47,7 +47,7 @@ bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
 
 class Switchboard {
  public:
-  enum class Purpose : std::uint8_t { round, fetch, mixing };
+  enum class Purpose : std::uint8_t { round, fetch, gossip };
 
   Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls, SwitchboardOptions options);
 

@@ -20,6 +20,7 @@ struct Known {
   std::vector<std::string> failed;  // versions that did not work here
 };
 
+// The feed's meaning for this installation.
 struct Judgement {
   enum class Kind : std::uint8_t {
     current,      // no newer version exists

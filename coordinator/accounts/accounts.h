@@ -21,6 +21,7 @@ struct Policy {
   bool anonymous = false;    // accounts without a name are allowed
 };
 
+// A person's answers as typed; sign_up() checks them all.
 struct SignUpForm {
   std::string display_name;
   std::string email;  // may be empty

@@ -7,7 +7,7 @@
 #include <cwctype>
 #include <optional>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::accounts {
 namespace {

@@ -13,6 +13,7 @@
 
 namespace starling::accounts {
 
+// Attempts of one bucket, and the number of buckets, which fixes the table's memory.
 struct KeyedLimits {
   double burst = 10;        // attempts allowed at once
   double per_second = 0.1;  // further attempts allowed per second

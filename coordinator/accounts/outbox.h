@@ -7,6 +7,7 @@
 
 namespace starling::accounts {
 
+// A letter, complete but for the sender, which is the outbox's.
 struct Letter {
   std::string to;       // an address that check_email() accepted
   std::string subject;  // UTF-8, one line

@@ -14,11 +14,14 @@
 
 namespace starling::accounts {
 
+// The origin of an attempt, which selects the buckets that it is taken from.
 struct Caller {
   std::string address;        // the socket's address
   std::string known_browser;  // proof of an earlier log-in, as known_browser() made it; or empty
 };
 
+// Rates of guessing, and the cost of one guess. Stored hashes name their own cost, so another cost holds for new
+// passwords only.
 struct GuardLimits {
   KeyedLimits by_address{30, 1.0 / 20};  // allows a class of a school to log in at once
   KeyedLimits by_account{10, 1.0 / 30};

@@ -1,4 +1,4 @@
-// The routes for programs; shared/protocol/messages.h is their contract. Handlers run on several threads at once and
+// The routes for programs; shared/protocol/heartbeat.h is their contract. Handlers run on several threads at once and
 // decode outside of every lock.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
 #include "shared/base/log.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
 
 namespace starling::api {
 namespace {

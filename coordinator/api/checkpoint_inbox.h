@@ -12,7 +12,7 @@
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/digest.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
 
 namespace starling::api {
 

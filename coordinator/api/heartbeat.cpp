@@ -3,7 +3,8 @@
 
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/limits.h"
 #include "shared/protocol/unusable_samples.h"
 
 namespace starling::api {

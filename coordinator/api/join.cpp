@@ -9,7 +9,8 @@
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
 #include "shared/crypto/secrets.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/join.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::api {
 namespace {

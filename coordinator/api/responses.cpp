@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/error_reply.h"
 
 namespace starling::api {
 namespace {

@@ -37,9 +37,10 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
   report.retired = run.retired.unix_ms != 0;
   report.round = run.round;
   report.target_batch_size = target_batch_size;
-  STARLING_ASSIGN(report.totals, stores.leaderboard.totals(run.run_id));
-  STARLING_ASSIGN(report.volunteers, stores.leaderboard.volunteers(run.run_id));
-  STARLING_ASSIGN(report.rows, stores.leaderboard.rows(run.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(run.run_id));
+  report.totals = credited.totals;
+  report.volunteers = credited.volunteers;
+  STARLING_ASSIGN(report.rows, stores.standings.volunteers_of(run.run_id, {.limit = db::kPageRowsMax}));
   STARLING_ASSIGN(report.first_evaluation, stores.evaluations.first(run.run_id));
   STARLING_ASSIGN(report.latest_evaluation, stores.evaluations.latest(run.run_id));
   STARLING_ASSIGN(report.epochs, db::run_epochs(stores.leases, run.run_id));
@@ -63,10 +64,10 @@ std::string encode(const RunReport& report) {
   writer.number("credit_total", credit_of(report.totals));
   writer.integer("volunteers", report.volunteers);
   writer.open("credit_by_volunteer", '{');
-  for (const db::LeaderboardRow& row : report.rows) writer.number(row.display_name, credit_of(row.totals));
+  for (const db::VolunteerTotals& row : report.rows) writer.number(row.display_name, credit_of(row.totals));
   writer.close('}');
   writer.open("samples_by_volunteer", '{');
-  for (const db::LeaderboardRow& row : report.rows) writer.integer(row.display_name, row.totals.samples);
+  for (const db::VolunteerTotals& row : report.rows) writer.integer(row.display_name, row.totals.samples);
   writer.close('}');
   if (report.latest_evaluation && report.first_evaluation) {
     writer.open("validation", '{');

@@ -19,9 +19,9 @@ struct RunReport {
   bool retired = false;
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
-  db::Totals totals;                     // the ledger's, as kept beside it
-  std::int64_t volunteers = 0;           // accounts with a line in the ledger
-  std::vector<db::LeaderboardRow> rows;  // the first kPageRowsMax
+  db::Totals totals;                      // the ledger's, as kept beside it
+  std::int64_t volunteers = 0;            // accounts with a line in the ledger
+  std::vector<db::VolunteerTotals> rows;  // the first kPageRowsMax
   std::optional<db::Evaluation> first_evaluation;
   std::optional<db::Evaluation> latest_evaluation;
   std::optional<db::RunEpochs> epochs;

@@ -24,7 +24,8 @@ constexpr double kMicroCreditMax = 1e12;
 constexpr double kNatsPerBit = 0.69314718055994530942;
 
 db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
-  const double credit = core::credit_of(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
+  const double credit =
+      core::credit_earned(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
   return static_cast<db::MicroCredit>(std::llround(std::min(credit, kMicroCreditMax)));
 }
 
@@ -106,8 +107,8 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
 Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores, const RunId& run_id) {
   std::vector<core::AccountSamples> credited;
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto rows, stores.leaderboard.rows(run_id, page));
-    for (const db::LeaderboardRow& row : rows) credited.push_back({row.account_id, row.totals.samples});
+    STARLING_ASSIGN(const auto rows, stores.standings.volunteers_of(run_id, page));
+    for (const db::VolunteerTotals& row : rows) credited.push_back({row.account_id, row.totals.samples});
     if (rows.size() < static_cast<std::size_t>(page.limit)) return credited;
   }
 }
@@ -267,7 +268,7 @@ Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
   return {};
 }
 
-void RunService::stand_down() {
+void RunService::step_down() {
   MutexLock lock(mutex_);
   terms_ += 1;
   looked_ = false;

@@ -51,7 +51,7 @@ class RunService final : public reach::RelayRules {
   Status poll();
   // Ends this process' term as leader: nothing is served until poll(), which must not be called before it leads again,
   // and writes that wait are dropped. Members send the next leader the reports that were not acknowledged.
-  void stand_down() EXCLUDES(mutex_);
+  void step_down() EXCLUDES(mutex_);
   // Lets the core act on time; returns when it wants that again.
   TimePoint tick();
 

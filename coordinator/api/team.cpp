@@ -34,7 +34,7 @@ Result<wire::TeamReply> team_of(const Api& api, AccountId account) {
            team->id,
            team->founder,
            team->members,
-           credit_of(profile.standing.total),
+           credit_of(profile.standing.earned(db::Board::total)),
            db::decayed(profile.standing.recent, now),
            profile.standing.rank};
   return reply;

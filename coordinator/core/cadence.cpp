@@ -21,7 +21,7 @@ constexpr double kSpreadFrom = 0.1;
 constexpr double kSpreadTo = 0.45;
 constexpr double kFarLeads = 10;        // number of leads beyond which the forecast is checked on the way
 constexpr double kFarStep = 0.7;        // fraction of the remaining time
-constexpr double kWelcomeRounds = 2;    // longest round that waits, in usual rounds
+constexpr double kJoinGraceRounds = 2;  // longest round that waits, in usual rounds
 constexpr double kDownloadSlack = 1.5;  // multiple of the time that the line alone would take
 constexpr int kDoublingsMax = 10;
 constexpr Duration kUnknown = std::chrono::milliseconds(500);  // nobody has a rate yet
@@ -75,8 +75,8 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
   return left - lead + scaled(lead, kSpreadFrom + (kSpreadTo - kSpreadFrom) * spread);
 }
 
-Duration usual_welcome(const Rhythm& rhythm, const CoordinatorOptions& options) {
-  return std::max(options.join_grace.max, scaled(rhythm.round, kWelcomeRounds));
+Duration usual_join_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {
+  return std::max(options.join_grace.max, scaled(rhythm.round, kJoinGraceRounds));
 }
 
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {
@@ -84,9 +84,9 @@ Duration bounded_interval(Duration wanted, std::size_t members, const Coordinato
   return std::clamp(wanted, least, std::max(least, options.heartbeats.max));
 }
 
-Duration welcome_time(const Rhythm& rhythm, int welcomes, Duration download, const CoordinatorOptions& options) {
-  const int tries = std::min(welcomes, kDoublingsMax);
-  const Duration as_others = std::min(scaled(rhythm.catching_up, 2.0), usual_welcome(rhythm, options));
+Duration join_grace(const Rhythm& rhythm, int rounds_held, Duration download, const CoordinatorOptions& options) {
+  const int tries = std::min(rounds_held, kDoublingsMax);
+  const Duration as_others = std::min(scaled(rhythm.catching_up, 2.0), usual_join_grace(rhythm, options));
   return std::max({as_others, options.join_grace.min * (1 << tries), scaled(download, kDownloadSlack * (1 + tries))});
 }
 

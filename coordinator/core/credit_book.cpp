@@ -4,7 +4,7 @@
 
 namespace starling::core {
 
-double credit_of(double flops_per_sample, SampleCount samples) {
+double credit_earned(double flops_per_sample, SampleCount samples) {
   return flops_per_sample * static_cast<double>(samples) * (200.0 / 86400e9);
 }
 

@@ -90,10 +90,10 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   reply.round = at.run.round;
   reply.state_digest = at.run.canonical;
   reply.lane = member.lane;
-  reply.target_batch_size = settings_.manifest.target_batch_size;
-  reply.samples_accumulated = sendable(forecast.expected(at.now));
-  reply.swarm_samples_per_s = std::clamp(forecast.samples_per_s(), 0.0, wire::kMessageRateMax);
-  reply.swarm_size = static_cast<int>(at.members.all().size());
+  reply.swarm.target_batch_size = settings_.manifest.target_batch_size;
+  reply.swarm.samples_accumulated = sendable(forecast.expected(at.now));
+  reply.swarm.samples_per_s = std::clamp(forecast.samples_per_s(), 0.0, wire::kMessageRateMax);
+  reply.swarm.size = static_cast<int>(at.members.all().size());
   reply.acknowledged_rounds = at.credit.durable_below(at.run.round);
   // An acknowledgement settles all rounds before the current one, too, so these must be durable.
   const bool durable = at.credit.rounds_pending() == 0;
@@ -106,9 +106,9 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
     const auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
     reply.evaluate_round = evaluation_.ask(at.now, member.who.peer, situation, settings_.options);
   }
-  reply.credited_samples = at.credit.stored(member.who.account);
-  reply.credit =
-      std::min(credit_of(settings_.manifest.flops_per_sample, reply.credited_samples), wire::kMessageRateMax);
+  reply.credited.samples = at.credit.stored(member.who.account);
+  reply.credited.credit =
+      std::min(credit_earned(settings_.manifest.flops_per_sample, reply.credited.samples), wire::kMessageRateMax);
   tell_reach(member, reply);
   call_back(at, member, interval_for(at, member), reply);
   if (leases_) deal_leases(at, member, heartbeat, reply, ops);
@@ -138,9 +138,10 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
 void Dispatcher::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
   reply.reachability = member.reach.verdict;
   reply.address = member.who.address;
-  reply.relay = member.relay.endpoint;
-  reply.relay_for = reach_.clients_of(member.who.peer);
-  reply.relay_bytes = std::min(wire::relay_bytes_per_round(settings_.vector_floats), wire::kMessageCountMax);
+  reply.relaying.at = member.relay.endpoint;
+  reply.relaying.clients = reach_.clients_of(member.who.peer);
+  reply.relaying.bytes_per_round =
+      std::min(wire::relay_bytes_per_round(settings_.vector_floats), wire::kMessageCountMax);
 }
 
 // Deals enough for this round and the next at the member's own speed. The member is called back as soon as the store

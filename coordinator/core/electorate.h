@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 #include "shared/swarm/successor.h"
 
 namespace starling::core {

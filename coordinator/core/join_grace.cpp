@@ -33,8 +33,8 @@ Duration JoinGrace::of(const Member& member, const RunStatus& run) const {
   const bool in_turn = run.round_began >= std::max(member.grace.again, member.left_out_until);
   if (!member.catches_up() || !member.standing.waited_for || !in_turn) return {};
   const Duration download = download_time(member);
-  const Duration usual = usual_welcome(run.rhythm, options);
-  const Duration wanted = welcome_time(run.rhythm, member.grace.rounds_held, download, options);
+  const Duration usual = usual_join_grace(run.rhythm, options);
+  const Duration wanted = core::join_grace(run.rhythm, member.grace.rounds_held, download, options);
   const bool may_be_long = wanted <= options.join_grace.longest && run.round_began >= long_again_;
   if (wanted <= usual || may_be_long) return wanted;
   // Less would not help, except where its line alone would do.
@@ -45,7 +45,7 @@ bool JoinGrace::loads_in_vain(const Member& member, const RunStatus& run) const 
   if (run.state != wire::RunState::running || !member.catches_up() || !member.standing.waited_for) return false;
   if (of(member, run) > Duration{}) return false;
   const int held = member.grace.rounds_held;
-  const Duration in_vain = held > 0 ? welcome_time({}, held - 1, {}, settings_.options) : Duration{};
+  const Duration in_vain = held > 0 ? core::join_grace({}, held - 1, {}, settings_.options) : Duration{};
   return run.rhythm.round > Duration{} && std::max(download_time(member), in_vain) > run.rhythm.round;
 }
 
@@ -60,7 +60,7 @@ void JoinGrace::on_planned(TimePoint now, const RunStatus& run, MemberTable& mem
     if (++member.grace.rounds_held >= options.join_grace.rounds_in_a_row) member.grace.again = now + earned_in(held);
   }
   const Duration took = now - run.round_began;
-  if (!waited || took <= usual_welcome(run.rhythm, options)) return;
+  if (!waited || took <= usual_join_grace(run.rhythm, options)) return;
   // A leaky bucket: the time that is spent is earned back by `share` of the time that passes.
   long_again_ = std::max(long_again_, now - earned_in(options.join_grace.saved_max)) + earned_in(took);
 }

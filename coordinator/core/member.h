@@ -11,7 +11,8 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/states.h"
 
 namespace starling::core {
 

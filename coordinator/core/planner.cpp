@@ -162,7 +162,7 @@ std::vector<Member*> Planner::plannable(const Situation& at, MemberTable& table)
     if (takes_result(member, at.now, at.run.round)) return {};
     if (at.now < at.run.round_began + grace_.of(member, at.run)) return {};
     if (member.ready() && at.evaluation.awaits(peer, at.run.round)) {
-      if (at.now < at.run.round_began + usual_welcome(at.run.rhythm, settings_.options)) return {};
+      if (at.now < at.run.round_began + usual_join_grace(at.run.rhythm, settings_.options)) return {};
       continue;
     }
     if (!member.ready() || !member.counted || !member.has_computed()) continue;

@@ -20,7 +20,7 @@
 #include "coordinator/core/reports.h"
 #include "coordinator/core/run_status.h"
 #include "coordinator/core/types.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/group_info.h"
 #include "shared/swarm/plan.h"
 
 namespace starling::core {

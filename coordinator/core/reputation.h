@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 
 namespace starling::core {
 

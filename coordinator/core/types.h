@@ -12,7 +12,10 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/sample_lease.h"
+#include "shared/protocol/states.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::core {
@@ -321,6 +324,6 @@ struct SwarmView {
 };
 
 // Returns the credit of `samples` in BOINC's cobblestones, 200 for a day at one GFLOPS.
-double credit_of(double flops_per_sample, SampleCount samples);
+double credit_earned(double flops_per_sample, SampleCount samples);
 
 }  // namespace starling::core

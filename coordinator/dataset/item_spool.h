@@ -23,6 +23,7 @@ struct CommonTensor {
   std::vector<std::uint8_t> bytes;  // U8
 };
 
+// Division of the items into shards and a held-out file. A shard takes at most shard_bytes, but always one item.
 struct CutOptions {
   std::string kind;  // the kind in wire::DataOptions
   std::int64_t shard_bytes = 0;

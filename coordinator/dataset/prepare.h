@@ -15,28 +15,33 @@ namespace starling::dataset {
 constexpr std::int64_t kHeldOutTokensMax = 1 << 20;
 constexpr std::int64_t kHeldOutImagesMax = 1 << 14;
 
-struct CutWishes {
+// The operator's choices that texts and images share. `out` must be missing or empty; shard_mb is in millions of bytes,
+// and a shard takes at most that.
+struct CutRequests {
   std::filesystem::path out;
   double shard_mb = 32;
   double held_out = 0.01;  // fraction of all tokens or images, in (0, 0.5]
 };
 
+// Text files, whose tokens follow each other in this order; a token for the end of a text stands between two files.
 struct TextOptions {
   std::vector<std::filesystem::path> files;
   std::filesystem::path tokenizer;  // a SentencePiece model; empty: one is learned
   int vocabulary = 0;               // tokens of a learned tokenizer
   int threads = 1;
-  CutWishes cut{};
+  CutRequests cut{};
 };
 
+// A folder of images with one folder a class. The middle square of each image is scaled to side x side pixels.
 struct ImageOptions {
   std::filesystem::path folder;  // FOLDER/CLASS/IMAGE
   int side = 32;                 // pixels
   int channels = 3;              // 1 or 3
   std::uint64_t seed = 1;        // determines the order of the samples
-  CutWishes cut{};
+  CutRequests cut{};
 };
 
+// The written data set, in the words of a manifest.
 struct Prepared {
   wire::DataOptions data;
   std::int64_t train_items = 0;

@@ -41,6 +41,7 @@ struct GateLimits {
   Duration response_window = from_ms(10'000);
 };
 
+// The listening address, the workers behind it and the limits, fixed for the gate's life.
 struct GateOptions {
   std::string address = "0.0.0.0";  // an IP literal
   std::uint16_t port = 0;           // 0: any free port, see port()
@@ -52,6 +53,7 @@ struct GateOptions {
   GateLimits limits = {};
 };
 
+// Counts since the gate was made, save for the open connections, which are those of the moment.
 struct GateStats {
   std::int64_t connections_open = 0;
   std::int64_t connections_accepted = 0;

@@ -9,7 +9,7 @@
 
 #include "coordinator/gate/text.h"
 #include "shared/base/log.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/error_reply.h"
 
 namespace starling::gate {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/result.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/error_reply.h"
 
 namespace starling::gate {
 namespace {

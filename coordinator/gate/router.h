@@ -41,6 +41,7 @@ struct FileBody {
   std::int64_t length = 0;  // offset + length must not pass the end of the file
 };
 
+// A handler's answer, which the gate sends whole, or with the file's bytes as its body.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
@@ -56,6 +57,8 @@ using Handler = std::function<Response(const Request&)>;
 // Upper bounds of the classes by which a route's answers are counted.
 constexpr std::array<Duration, 8> kLatencyBounds = {from_ms(1),   from_ms(5),   from_ms(10),    from_ms(50),
                                                     from_ms(100), from_ms(500), from_ms(1'000), from_ms(5'000)};
+
+// Use of one route since the router was made, for the operator's metrics.
 struct RouteFigures {
   std::string name;  // the path; a prefix route ends in '/'
   std::vector<std::pair<int, std::int64_t>> by_status;

@@ -12,6 +12,7 @@
 
 namespace starling::mail {
 
+// The relay, and patience with it. A letter that fails is tried kTriesMax times in all.
 struct SmtpOptions {
   std::string url;   // "smtp://relay.example:587", "smtps://relay.example"
   std::string from;  // "poems@example.org"

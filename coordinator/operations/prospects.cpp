@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/moments.h"
-#include "shared/swarm/mixing_groups.h"
+#include "shared/swarm/gossip_groups.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -32,7 +32,7 @@ constexpr double kDelayMsMax = 10'000;
 constexpr double kDeparturesPerHMax = 3600;
 constexpr double kMuch = 0.5;          // fraction of a round's time
 constexpr double kWorthSaying = 0.01;  // smallest fraction of samples, or of gossip exchanges, that is mentioned
-constexpr double kMixingsARound = 10;
+constexpr double kGossipsARound = 10;
 
 swarm::Method method_of(const wire::RunManifest& manifest, double round_samples, std::size_t hosts) {
   swarm::Method method;
@@ -48,12 +48,12 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
   method.grid = manifest.averaging.formation == "grid";
   method.delay_parameter_updates = manifest.delay_parameter_updates;
   if (manifest.local && !manifest.local->partners.empty()) {
-    const swarm::FormationSpec formation = swarm::mixing_formation(manifest.local->partners, hosts);
+    const swarm::FormationSpec formation = swarm::gossip_formation(manifest.local->partners, hosts);
     const bool takes_turns = formation.kind == swarm::FormationSpec::Kind::alternating_exponential_ring;
     const bool of_all = formation.kind == swarm::FormationSpec::Kind::one_group;
     const bool in_pairs = formation.sides.empty() || takes_turns;
-    method.mixing_members = of_all ? static_cast<double>(hosts) : in_pairs ? 2 : formation.sides.front();
-    method.mixing_share = takes_turns ? 0.5 : 1;
+    method.gossip_members = of_all ? static_cast<double>(hosts) : in_pairs ? 2 : formation.sides.front();
+    method.gossip_share = takes_turns ? 0.5 : 1;
     method.mix_every = manifest.local->mix_every;
   }
   // The step reads the gradient and the state, and writes the state.
@@ -77,8 +77,8 @@ std::string reason(const swarm::RoundForecast& round, std::span<const swarm::Hos
   } else if (round.wait_s > kMuch * round.period_s()) {
     text = fmt::format("waiting for the last micro-batch is {} % of a round: smaller ones help", percent(round.wait_s));
   }
-  if (round.mixing_s > 0) text += fmt::format("; a mixing takes {:.1f} s beside it", round.mixing_s);
-  if (round.mixings_alone > kWorthSaying) text += fmt::format(", and {:.0f} % find nobody", 100 * round.mixings_alone);
+  if (round.gossip_s > 0) text += fmt::format("; a mixing takes {:.1f} s beside it", round.gossip_s);
+  if (round.gossips_alone > kWorthSaying) text += fmt::format(", and {:.0f} % find nobody", 100 * round.gossips_alone);
   if (round.lost > kWorthSaying) text += fmt::format("; {:.0f} % of samples go with who departs", 100 * round.lost);
   if (round.left_out > 0) text += fmt::format("; {} could not follow", round.left_out);
   return text;
@@ -102,10 +102,10 @@ std::vector<std::string> topologies(const wire::RunManifest& composed, std::size
   const auto costs_otherwise = [&](std::string_view partners) {
     other.local->partners = partners;
     const swarm::Method method = method_of(other, 1, hosts);
-    return costs.emplace(method.mixing_members, method.mixing_share).second;
+    return costs.emplace(method.gossip_members, method.gossip_share).second;
   };
   costs_otherwise(words.front());
-  for (const std::string_view partners : swarm::mixing_partners()) {
+  for (const std::string_view partners : swarm::gossip_partners()) {
     if (costs_otherwise(partners)) words.emplace_back(partners);
   }
   return words;
@@ -204,7 +204,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     double samples = manifest.local ? one_step : own;
     if (composed.local) samples = apart / wire::fragments(composed);
     if (composed.local && mixes_seldom(*composed.local)) {
-      samples = kMixingsARound * apart;
+      samples = kGossipsARound * apart;
       composed.local->mix_every = std::max(1, static_cast<int>(apart / one_step));
     }
     std::vector<std::string> codecs{"fp32", "fp16", "int8"};

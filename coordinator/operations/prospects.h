@@ -27,6 +27,7 @@ Result<std::vector<swarm::Host>> read_swarm(std::string_view json);
 // JSON of this form, with every field that read_swarm() knows.
 std::string write_swarm(std::span<const swarm::HostKind> kinds);
 
+// One way to train, with its predicted rate and traffic.
 struct Prospect {
   std::string algorithm;  // empty: the manifest as it is
   std::string partners;   // gossip partners between rounds (wire::LocalOptions); empty: no gossip
@@ -37,6 +38,7 @@ struct Prospect {
   std::string why;              // the main uses of a round's time
 };
 
+// Assumptions about settings that the manifest leaves open.
 struct ProspectOptions {
   double local_steps = 50;  // per computer and round, unless the manifest says
 };

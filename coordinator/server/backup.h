@@ -12,6 +12,7 @@
 
 namespace starling::server {
 
+// The newest complete backup that this project knows of, and its place.
 struct LastBackup {
   WallTime at;
   std::string folder;

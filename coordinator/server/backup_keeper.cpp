@@ -10,7 +10,6 @@
 #include "coordinator/server/backup.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
-#include "shared/protocol/messages.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 

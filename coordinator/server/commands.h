@@ -12,6 +12,7 @@
 
 namespace starling::server {
 
+// A new project. Addresses are HOST:PORT; directory and database must hold nothing yet.
 struct InitOptions {
   std::filesystem::path directory;
   std::string name;
@@ -25,6 +26,7 @@ struct InitOptions {
 // Prints a join link with the first invite as its last line.
 Status init_project(const InitOptions& options);
 
+// An invite for up to `uses` new computers. `expires` is a time from now, such as "12h" or "7d".
 struct InviteOptions {
   std::filesystem::path directory;
   std::int64_t uses = 1;
@@ -85,6 +87,7 @@ struct PlanAheadOptions {
 };
 Status plan_ahead(const PlanAheadOptions& options);
 
+// The run whose model is written, and the folder for its files.
 struct ExportOptions {
   std::filesystem::path directory;
   std::string run;
@@ -93,6 +96,7 @@ struct ExportOptions {
 // Writes the model of the newest copy of the state as files that other programs open.
 Status export_run(const ExportOptions& options);
 
+// The project whose figures are exported, and the destination.
 struct StatsOptions {
   std::filesystem::path directory;
   std::filesystem::path folder;  // empty: the project's own folder, which the server gives out at /stats/
@@ -107,6 +111,8 @@ Status check_credit(const std::filesystem::path& directory);
 // Lists samples that computers claimed and that their groups did not confirm.
 Status list_claims(const std::filesystem::path& directory);
 
+// The contributions whose credit is taken back, and the reason, which goes into the audit log. A dry run only prints
+// them.
 struct ReverseOptions {
   std::filesystem::path directory;
   std::string user;
@@ -119,7 +125,11 @@ struct ReverseOptions {
 // Takes credit back by reversal lines in the ledger.
 Status reverse_credit(const ReverseOptions& options);
 
+// States of accounts that can be listed; `deleted` ones have no name any more.
 enum class UsersListed : std::uint8_t { active, waiting, deleted };
+
+// Options of all commands about accounts and computers. Each reads those that it needs: an account goes by its name, a
+// computer by its peer id.
 struct UsersOptions {
   std::filesystem::path directory;
   std::string name;
@@ -144,6 +154,8 @@ struct BanOptions {
   std::string reason;
   std::string lasts;
 };
+
+// The number of a ban or of news, as the command that lists them prints it.
 struct NumberedOptions {
   std::filesystem::path directory;
   std::int64_t number = 0;
@@ -152,6 +164,7 @@ Status add_ban(const BanOptions& options);
 Status list_bans(const std::filesystem::path& directory);
 Status remove_ban(const NumberedOptions& options);
 
+// News for the project's page, in plain text.
 struct NewsOptions {
   std::filesystem::path directory;
   std::string title;
@@ -161,6 +174,7 @@ Status post_news(const NewsOptions& options);
 Status list_news(const std::filesystem::path& directory);
 Status remove_news(const NumberedOptions& options);
 
+// A notice for volunteers. While it stands, new computers and changes of accounts wait; training goes on.
 struct MaintenanceOptions {
   std::filesystem::path directory;
   std::string message;
@@ -181,6 +195,7 @@ Status add_operator(const OperatorsOptions& options);
 Status list_operators(const OperatorsOptions& options);
 Status remove_operator(const OperatorsOptions& options);
 
+// The project, and the file of its root key, which an operator keeps off the server.
 struct KeysOptions {
   std::filesystem::path directory;
   std::filesystem::path root;  // the root key, in PEM
@@ -191,6 +206,7 @@ Status take_root_offline(const KeysOptions& options);
 Status rotate_key(const KeysOptions& options);
 Status show_keys(const KeysOptions& options);
 
+// The number of newest lines to print, and their form.
 struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;
@@ -199,6 +215,7 @@ struct AuditOptions {
 // Shows operators' actions, newest last.
 Status show_audit(const AuditOptions& options);
 
+// The project to look at, served or not; JSON is for programs.
 struct StatusOptions {
   std::filesystem::path directory;
   bool json = false;
@@ -216,6 +233,7 @@ struct MoveOptions {
 };
 Status move_database(const MoveOptions& options);
 
+// Settings of one serving process. Those of the project stand in its project.json.
 struct ServeOptions {
   std::filesystem::path directory;
   std::string listen;    // HOST:PORT of this process; empty: the project's setting

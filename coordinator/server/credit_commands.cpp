@@ -17,7 +17,7 @@ constexpr int kClaimsShown = 200;  // the newest
 Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
-  const double a_sample = core::credit_of(manifest.flops_per_sample, 1);
+  const double a_sample = core::credit_earned(manifest.flops_per_sample, 1);
   STARLING_ASSIGN(const db::RunAudit audit, stores.credit.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
   fmt::print("run '{}'\n", run.run_id);
   fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",

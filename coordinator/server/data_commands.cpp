@@ -11,7 +11,7 @@ namespace {
 
 void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 
-void print_prepared(const dataset::Prepared& prepared, const dataset::CutWishes& cut, std::string_view what,
+void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequests& cut, std::string_view what,
                     std::string_view setting) {
   std::int64_t bytes = prepared.data.validation.bytes;
   for (const wire::Shard& shard : prepared.data.shards) bytes += shard.file.bytes;

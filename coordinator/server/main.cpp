@@ -145,7 +145,7 @@ void add_init(CLI::App& cli, Commands& commands) {
   init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
 }
 
-void add_cut(CLI::App* command, dataset::CutWishes& cut) {
+void add_cut(CLI::App* command, dataset::CutRequests& cut) {
   command->add_option("OUT", cut.out, "The folder of shards; new or empty")->required();
   command->add_option("--shard-mb", cut.shard_mb, "Size of a shard in MB, at most; volunteers hold two")
       ->check(CLI::Range(0.01, 4096.0))

@@ -82,8 +82,9 @@ void add_swarm(Text& text, const Observed& observed) {
   text.one("run_round", "gauge", "Round being worked on.", static_cast<double>(swarm.round));
   text.one("round_samples", "gauge", "Samples gathered in this round.", static_cast<double>(swarm.samples_accumulated));
   text.one("samples_per_second", "gauge", "Samples that the swarm computes in a second.", swarm.samples_per_s);
-  if (const auto totals = observed.database.stores().leaderboard.totals(served->manifest.run_id)) {
-    text.one("samples_accepted_total", "counter", "Samples in the run's ledger.", static_cast<double>(totals->samples));
+  if (const auto credited = observed.database.stores().standings.credited(served->manifest.run_id)) {
+    text.one("samples_accepted_total", "counter", "Samples in the run's ledger.",
+             static_cast<double>(credited->totals.samples));
   }
   const auto rounds = observed.database.stores().runs.rounds(served->manifest.run_id, {.limit = 1});
   if (!rounds || rounds->empty()) return;

@@ -12,6 +12,7 @@
 
 namespace starling::server {
 
+// References to everything that accounts work with. The server owns all of it.
 struct PeopleParts {
   const Project& project;
   const ServeOptions& options;

@@ -67,7 +67,7 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
     writer.number("recovery_s", row.round.recovery_s);
     writer.number("step_s", row.round.step_s);
     writer.number("samples_kept", row.round.samples);
-    writer.number("mixings_alone", row.round.mixings_alone);
+    writer.number("mixings_alone", row.round.gossips_alone);
     writer.number("samples_per_s", row.samples_per_s);
     writer.number("bytes_per_sample", row.bytes_per_sample);
     writer.number("seconds", samples / row.samples_per_s);

@@ -10,7 +10,7 @@
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "shared/manifest/key_certificate.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 

@@ -30,6 +30,7 @@
 
 namespace starling::server {
 
+// The content of project.json: the operator's choices, read whenever a command or the server starts.
 struct ProjectConfig {
   std::string name;
   net::Endpoint listen;      // an IP literal

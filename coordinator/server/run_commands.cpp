@@ -126,7 +126,7 @@ void print_report(const api::RunReport& report) {
   }
   fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
              credit_of(report.totals), report.volunteers);
-  for (const db::LeaderboardRow& row : report.rows) {
+  for (const db::VolunteerTotals& row : report.rows) {
     fmt::print("    {:<34} {:>12} samples {:>12.3f} credit\n", row.display_name, row.totals.samples,
                credit_of(row.totals));
   }

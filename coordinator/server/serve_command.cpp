@@ -105,22 +105,22 @@ std::optional<web::ShownRun> shown_from_afar(const db::Stores& stores) {
   return read ? std::optional<web::ShownRun>(std::move(*read)) : std::nullopt;
 }
 
-struct Doors {
+struct Listeners {
   const gate::Gate* gate = nullptr;
   const reach::RelayServer* relay = nullptr;
 };
 
-web::ServerHealth health(WallTime started, const db::Database& database, const Doors& doors) {
+web::ServerHealth health(WallTime started, const db::Database& database, const Listeners& listeners) {
   const db::DatabaseHealth files = database.health();
-  const gate::GateStats stats = doors.gate->stats();
+  const gate::GateStats stats = listeners.gate->stats();
   web::ServerHealth health{started,         true, !files.disk_full, stats.connections_open, stats.requests_served,
                            files.file_bytes};
-  if (doors.relay != nullptr) health.relay_bytes = doors.relay->stats().bytes_total;
+  if (listeners.relay != nullptr) health.relay_bytes = listeners.relay->stats().bytes_total;
   return health;
 }
 
-web::ServerView server_view(const Observed& observed, const Doors& doors) {
-  web::ServerView view{health(observed.started, observed.database, doors),
+web::ServerView server_view(const Observed& observed, const Listeners& listeners) {
+  web::ServerView view{health(observed.started, observed.database, listeners),
                        observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores()),
                        {},
                        "",
@@ -224,7 +224,7 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
 }
 
 // Parts of the server that need attention from time to time.
-struct Cared {
+struct TimedParts {
   Leadership& leadership;
   api::RunService& run;
   api::CheckpointInbox& checkpoints;
@@ -237,43 +237,43 @@ struct Cared {
 
 // Takes the lead or gives it up, according to the database. Only the leader looks at runs, which begins those that it
 // serves.
-Status look_at_lead(const Cared& cared) {
-  const bool led = cared.leadership.leads();
-  const Status looked = cared.leadership.look();
-  if (led && !cared.leadership.leads()) cared.run.stand_down();
+Status look_at_lead(const TimedParts& parts) {
+  const bool led = parts.leadership.leads();
+  const Status looked = parts.leadership.look();
+  if (led && !parts.leadership.leads()) parts.run.step_down();
   STARLING_TRY(looked);
-  if (!cared.leadership.leads()) return {};
-  if (!led) cared.checkpoints.clear();
-  return cared.run.poll();
+  if (!parts.leadership.leads()) return {};
+  if (!led) parts.checkpoints.clear();
+  return parts.run.poll();
 }
 
 // A failure that repeats at every look is logged now and then; the first one has most likely caused the others too.
-void look_after(const Cared& cared, const Clock& clock, LogLimit& complaints) {
+void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaints) {
   const auto tell = [&](std::string_view what, const Status& status) {
     if (!status.ok() && complaints.admit(clock.now())) log_error("{}: {}", what, status.error().message);
   };
-  tell("look at the runs", look_at_lead(cared));
-  tell("look at the bans", cared.bans.refresh());
-  tell("look at revocations", cared.hosts.refresh());
-  tell("look at maintenance", cared.maintenance.refresh(cared.stores));
-  if (cared.leadership.leads()) {
-    tell("look at backups", cared.backups.look());
-    tell("sums of the last day and week", cared.stores.standings.roll(clock.wall_now()));
+  tell("look at the runs", look_at_lead(parts));
+  tell("look at the bans", parts.bans.refresh());
+  tell("look at revocations", parts.hosts.refresh());
+  tell("look at maintenance", parts.maintenance.refresh(parts.stores));
+  if (parts.leadership.leads()) {
+    tell("look at backups", parts.backups.look());
+    tell("sums of the last day and week", parts.stores.standings.roll(clock.wall_now()));
   }
 }
 
 // Runs the timers until a signal comes or something breaks.
-void work(const Cared& cared, const sigset_t& signals, const std::atomic<bool>& broken, ServiceManager& manager) {
+void work(const TimedParts& parts, const sigset_t& signals, const std::atomic<bool>& broken, ServiceManager& manager) {
   const SystemClock clock;
   LogLimit complaints;
   TimePoint next_look = clock.now() + kPollInterval;
   manager.ready();
   while (!broken) {
-    const TimePoint deadline = cared.run.tick();
+    const TimePoint deadline = parts.run.tick();
     const TimePoint now = clock.now();
     if (now >= next_look) {
       next_look = now + kPollInterval;
-      look_after(cared, clock, complaints);
+      look_after(parts, clock, complaints);
       manager.alive(now);
     }
     const Duration wait = deadline == kNever ? kWaitMax : std::clamp(deadline - now, kWaitMin, kWaitMax);
@@ -385,8 +385,8 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  const Cared cared{leadership, run, checkpoints, people->bans, hosts, maintenance, backups, database->stores()};
-  STARLING_TRY(look_at_lead(cared));
+  const TimedParts parts{leadership, run, checkpoints, people->bans, hosts, maintenance, backups, database->stores()};
+  STARLING_TRY(look_at_lead(parts));
   gate::Router router;
   const api::Api api{project.config.name,
                      project.files.artefacts(),
@@ -401,10 +401,10 @@ Status serve(const ServeOptions& options) {
                      maintenance,
                      clock};
   api::add_routes(router, api);
-  Doors doors{nullptr, relay.get()};  // the gate is set before the first request
+  Listeners listeners{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(),
                   [&] { return leadership.leads() ? shown(run) : shown_from_afar(database->stores()); },
-                  [&] { return health(started, *database, doors); }, join_advice(project), clock,
+                  [&] { return health(started, *database, listeners); }, join_advice(project), clock,
                   web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats(),
                   [&run] { return run.hosts(); }});
   site.add_routes(router);
@@ -412,20 +412,20 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto handover, open_handover(project, leadership, people->accounts.parts().secret));
   if (handover) handover->divert(router);
   STARLING_ASSIGN(const auto gate, public_gate(options, project.config, tls, router));
-  doors.gate = gate.get();
+  listeners.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
   const Observed observed{project, *database,        run,     *gate,     router, relay.get(), clock,
                           started, certificate_ends, backups, leadership};
   gate::Router admin_router;
   add_admin_routes(admin_router, observed);
   web::OperatorSite operators({project.config.name, database->stores(), clock, people->accounts.parts().secret,
-                               [&observed, &doors] { return server_view(observed, doors); }});
+                               [&observed, &listeners] { return server_view(observed, listeners); }});
   operators.add_routes(admin_router);
   STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));
 
   return serve_at(*gate, admin.get(), broken, [&] {
     announce(project, gate->port());
-    work(cared, signals, broken, manager);
+    work(parts, signals, broken, manager);
   });
 }
 

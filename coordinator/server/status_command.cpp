@@ -15,7 +15,7 @@
 #include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -85,12 +85,13 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   overview.live = ask(project);
   STARLING_ASSIGN(overview.runs, operations::runs_in_use(stores));
   for (const db::Run& run : overview.runs) {
-    STARLING_ASSIGN(const db::Totals totals, stores.leaderboard.totals(run.run_id));
-    overview.totals.push_back(totals);
+    STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(run.run_id));
+    overview.totals.push_back(credited.totals);
     STARLING_ASSIGN(auto checkpoint, stores.checkpoints.newest(run.run_id));
     overview.checkpoints.push_back(std::move(checkpoint));
   }
-  STARLING_ASSIGN(overview.volunteers, stores.leaderboard.volunteers(""));
+  STARLING_ASSIGN(const db::Credited everybody, stores.standings.credited(""));
+  overview.volunteers = everybody.volunteers;
   STARLING_ASSIGN(overview.activity, stores.standings.activity());
   STARLING_ASSIGN(const auto bans, stores.bans.list());
   overview.bans = static_cast<std::size_t>(

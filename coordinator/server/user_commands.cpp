@@ -86,7 +86,8 @@ Status show_user(const UsersOptions& options) {
              local_time(opened.account.created));
   if (opened.account.state == db::AccountState::waiting) fmt::print("waits for your approval: users approve\n");
   if (standings.pinned) {
-    fmt::print("credit {:.6f} for {} samples\n", credit_of(standings.pinned->total), standings.pinned->total.samples);
+    const db::Totals& total = standings.pinned->earned(db::Board::total);
+    fmt::print("credit {:.6f} for {} samples\n", credit_of(total), total.samples);
   }
   STARLING_ASSIGN(const db::ClaimSums unconfirmed, stores.claims.of(opened.account.id));
   if (unconfirmed.claims > 0) {

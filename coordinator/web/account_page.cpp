@@ -7,6 +7,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/page.h"
+#include "shared/net/url.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::web {
@@ -156,7 +157,7 @@ std::string render_account(const AccountPage& page) {
       "<p class=\"what\">Joined {}. <a href=\"/volunteer/{}\">Your page</a>. <a href=\"/leaderboard?me={}\">Your row "
       "on "
       "the leaderboard</a>.</p>\n",
-      utc(page.account.created).substr(0, 10), page.account.id, url_encode(page.account.display_name));
+      utc(page.account.created).substr(0, 10), page.account.id, net::url_encode(page.account.display_name));
   html += "</section>\n<div class=\"two\"><div>\n";
   add_computers(html, page);
   add_team(html, page);

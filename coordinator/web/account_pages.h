@@ -20,6 +20,7 @@ struct FormFrame {
   WallTime now;
 };
 
+// The sign-up form, with the answers that it begins with: those of a refused attempt, or of a link.
 struct SignUpPage {
   FormFrame frame;
   bool needs_invite = false;
@@ -37,6 +38,7 @@ std::string render_verify(const FormFrame& frame, std::string_view link_token);
 // A page with one message.
 std::string render_notice(const FormFrame& frame, std::string_view title);
 
+// Everything that an account's owner sees and may change. Nobody else is shown this page.
 struct AccountPage {
   FormFrame frame;
   db::Account account;

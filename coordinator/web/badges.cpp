@@ -24,11 +24,11 @@ std::vector<Badge> badges_of(const db::Profile& profile, WallTime now) {
       break;
     }
   }
-  const double credit = credit_of(standing.total);
+  const double credit = credit_of(standing.earned(db::Board::total));
   if (credit >= 1) {
     const std::int64_t reached = std::llround(std::pow(10, std::floor(std::log10(credit) + 1e-12)));
     badges.push_back({plural(reached, "credit"), "and more"});
-  } else if (standing.total.samples > 0) {
+  } else if (standing.earned(db::Board::total).samples > 0) {
     badges.push_back({"First samples", "accepted"});
   }
   const auto years = static_cast<std::int64_t>(

@@ -23,6 +23,7 @@ std::string certificate_code(const Certified& certified, std::string_view secret
 // Empty if no such code was ever given out.
 std::optional<Certified> read_certificate_code(std::string_view code, std::string_view secret);
 
+// The certified figures, and the texts around them in plain text.
 struct CertificateData {
   std::string project;
   std::string name;

@@ -9,6 +9,7 @@
 
 namespace starling::web {
 
+// x counts rounds or days (Chart::Over); y is in the unit that Chart::y_name gives.
 struct ChartPoint {
   std::int64_t x = 0;
   double y = 0;

@@ -40,7 +40,7 @@ operator can check that at any time with <code>starling-coordinator credit check
 )html";
 
 void add_example(std::string& html, const ShownRun& run) {
-  const double a_sample = core::credit_of(run.flops_per_sample, 1);
+  const double a_sample = core::credit_earned(run.flops_per_sample, 1);
   const auto hundred = static_cast<std::int64_t>(a_sample > 0 ? 100 / a_sample + 0.5 : 0);
   html += "<h3>In this run</h3>\n<table class=\"plain\"><tbody>";
   html += fmt::format("<tr><th scope=\"row\">FLOPs a sample</th><td>{:.4g}</td></tr>", run.flops_per_sample);

@@ -7,6 +7,7 @@
 
 namespace starling::web {
 
+// An input of a form. It borrows its texts for the length of the call.
 struct Field {
   std::string_view name;   // also its id
   std::string_view label;  // HTML already, like all texts but `value`
@@ -19,6 +20,8 @@ struct Field {
 std::string field(const Field& field);
 // A field of several lines; `type` is not used.
 std::string text_area(const Field& field, int rows);
+
+// An option of a choice: the value that the form sends, and its text for people.
 struct Choice {
   std::string_view value;
   std::string_view text;

@@ -93,16 +93,6 @@ void add_cell(std::string& html, std::string_view term, std::string_view value, 
   html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
 }
 
-std::string url_encode(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '_' || c == '.' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string csp_hash(std::string_view text) { return fmt::format("'sha256-{}'", base64(crypto::sha256(text).bytes)); }
 
 }  // namespace starling::web

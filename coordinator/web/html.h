@@ -24,8 +24,6 @@ std::string duration_text(double seconds);
 std::string plural(std::int64_t count, std::string_view thing);
 // Adds one figure to a list (<dl>). All three texts are HTML already.
 void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note);
-// Text as the value of a URL parameter.
-std::string url_encode(std::string_view text);
 // SHA-256 as a Content-Security-Policy names it: 'sha256-…'.
 std::string csp_hash(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "db/stores/credit_stores.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::web {
 
@@ -12,7 +13,7 @@ constexpr int kRowsPerPage = 50;
 constexpr std::size_t kSearchBytesMax = 64;  // longer texts are cut: no name is longer
 
 // The viewer's choices; part of every link on the page.
-struct LeaderboardView {
+struct LeaderboardQuery {
   db::Holder of = db::Holder::volunteer;
   db::Board board = db::Board::recent;
   int page = 1;
@@ -21,10 +22,11 @@ struct LeaderboardView {
   std::string me;  // the viewer's own name, to be pinned
 };
 
+// One page of a board, with the view that selected it.
 struct LeaderboardData {
   std::string project;
   RunId run_id;  // empty: there is no run
-  LeaderboardView view;
+  LeaderboardQuery query;
   db::Standings standings;
   WallTime now;
 };
@@ -36,8 +38,7 @@ std::string leaderboard_json(const LeaderboardData& data);
 // "volunteers", "teams", "computers"; anything else is volunteers.
 db::Holder holder_named(std::string_view name);
 std::string_view name_of(db::Holder holder);
-// "recent", "total", "run", "day", "week"; anything else is recent.
-db::Board board_named(std::string_view name);
-std::string_view name_of(db::Board board);
+// Credit, credit a day or samples, as the column says; an average as it is at `now`.
+double figure_of(const db::Standing& row, const leaderboard::Column& column, WallTime now);
 
 }  // namespace starling::web

@@ -30,6 +30,7 @@ struct OperatorFrame {
   std::string name;  // the operator's name
 };
 
+// The first page for operators, read from the database and the server at one moment.
 struct OverviewPage {
   OperatorFrame frame;
   ServerView server;
@@ -52,10 +53,14 @@ struct PersonShown {
   std::vector<db::Host> hosts;
   db::ClaimSums unconfirmed;
 };
+
+// A ban whose subject has been looked up, so that people can read it.
 struct ShownBan {
   db::Ban ban;
   std::string subject;  // text for people
 };
+
+// Sign-ups, one sought person, and bans, with the forms that act on them.
 struct PeoplePage {
   OperatorFrame frame;
   std::vector<db::Account> waiting;  // oldest first
@@ -67,6 +72,7 @@ struct PeoplePage {
 };
 std::string render_people(const PeoplePage& page);
 
+// Recent news, with forms to post and to remove some.
 struct NewsPage {
   OperatorFrame frame;
   std::vector<db::News> news;  // newest first
@@ -74,6 +80,7 @@ struct NewsPage {
 };
 std::string render_news(const NewsPage& page);
 
+// One page of the audit log.
 struct AuditPage {
   OperatorFrame frame;
   std::vector<db::AuditLine> lines;         // newest first

@@ -11,6 +11,7 @@
 
 namespace starling::web {
 
+// An entry of the navigation. Its path is also the Frame::path of the page that it leads to.
 struct NavigationLink {
   std::string_view path;
   std::string_view text;
@@ -18,6 +19,7 @@ struct NavigationLink {
 // The navigation of the public pages.
 std::span<const NavigationLink> public_navigation();
 
+// The parts of a page outside its content. Texts are plain, and are borrowed for the length of the call.
 struct Frame {
   std::string_view project;
   std::string_view title;          // title of the page; empty on the first one

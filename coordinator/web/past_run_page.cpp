@@ -39,7 +39,7 @@ void add_volunteers(std::string& html, const RunFigures& run) {
         "<tr{}><td>{}</td><td><a class=\"name\" "
         "href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
         row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), row.holder_id, escape(row.display_name),
-        grouped(row.run.samples), short_number(credit_of(row.run)));
+        grouped(row.earned(db::Board::run).samples), short_number(credit_of(row.earned(db::Board::run))));
   }
   html += "</tbody>\n</table>\n";
   if (const auto more = run.volunteers - static_cast<std::int64_t>(run.top.size()); more > 0) {

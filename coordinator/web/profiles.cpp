@@ -13,6 +13,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/responses.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -48,11 +49,12 @@ void add_figures(std::string& html, const db::Profile& profile, WallTime now) {
   html += "<dl>\n";
   add_cell(html, "Recent average", short_number(db::decayed(standing.recent, now)),
            "credit a day; " + rank(standing.rank, profile.ranked));
-  add_cell(html, "Total credit", short_number(credit_of(standing.total)), rank(profile.total_rank, 0));
-  add_cell(html, "Samples accepted", grouped(standing.total.samples),
+  const db::Totals& total = standing.earned(db::Board::total);
+  add_cell(html, "Total credit", short_number(credit_of(total)), rank(profile.total_rank, 0));
+  add_cell(html, "Samples accepted", grouped(total.samples),
            standing.last_contribution.unix_ms > 0 ? "last " + ago(standing.last_contribution, now) : "none yet");
-  add_cell(html, "Last 7 days", short_number(credit_of(standing.week)),
-           fmt::format("{} in the last 24 hours", short_number(credit_of(standing.day))));
+  add_cell(html, "Last 7 days", short_number(credit_of(standing.earned(db::Board::week))),
+           fmt::format("{} in the last 24 hours", short_number(credit_of(standing.earned(db::Board::day)))));
   html += "</dl>\n";
 }
 
@@ -63,7 +65,7 @@ void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
       "scope=\"col\">Run</th><th scope=\"col\">Credit</th><th scope=\"col\">Samples</th></tr></thead><tbody>\n";
   for (const db::RunTotals& run : runs) {
     html += fmt::format("<tr><th scope=\"row\"><a href=\"/run/{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
-                        url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
+                        net::url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
                         grouped(run.earned.samples));
   }
   html += "</tbody></table>\n</section>\n";
@@ -135,8 +137,8 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   if (team) {
     html += fmt::format("In the team <a href=\"/team/{}\"><bdi>{}</bdi></a>. ", team->id, escape(team->name));
   }
-  html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", url_encode(account->display_name));
-  if (profile.standing.total.credit > 0) {
+  html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", net::url_encode(account->display_name));
+  if (profile.standing.earned(db::Board::total).credit > 0) {
     html += fmt::format(
         " &middot; <a href=\"/certificate/{0}\">Certificate</a>, <a href=\"/certificate/{0}.pdf\">to print</a>",
         account->id);
@@ -166,7 +168,7 @@ Result<gate::Response> team_response(const ProfileParts& parts, std::string_view
   add_figures(html, profile, parts.now);
   html += fmt::format(
       "<p class=\"more\"><a class=\"button\" href=\"/account?team={}#team\">Join this team</a></p>\n</section>\n",
-      url_encode(team->name));
+      net::url_encode(team->name));
   html += day_chart(profile.days, kDaysShown, parts.now);
   add_members(html, *team, members);
   add_runs(html, profile.runs);
@@ -187,7 +189,7 @@ Result<gate::Response> certificate_response(const ProfileParts& parts, std::stri
   if (!account) return nobody(parts, "volunteer");
   STARLING_ASSIGN(const db::Profile profile,
                   parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
-  const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.total};
+  const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.earned(db::Board::total)};
   const std::string code = certificate_code(certified, parts.secret);
   std::string svg =
       render_certificate({parts.project, account->display_name, certified, code, parts.web_root + "/certificate"});

@@ -10,6 +10,7 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/qr_code.h"
 #include "coordinator/web/swarm_charts.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -112,7 +113,7 @@ void add_top(std::string& html, const RunFigures& run, WallTime now) {
         "<tr{}><td>{}</td><td><a class=\"name\" "
         "href=\"/volunteer/{}\"><bdi>{}</bdi></a></td><td>{}</td><td>{}</td></tr>\n",
         row.rank == 1 ? " class=\"first\"" : "", grouped(row.rank), row.holder_id, escape(row.display_name),
-        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.total)));
+        short_number(db::decayed(row.recent, now)), short_number(credit_of(row.earned(db::Board::total))));
   }
   html += fmt::format(
       "</tbody>\n</table>\n<p class=\"more\"><a href=\"/leaderboard\">The whole leaderboard: {}</a></p>\n</section>\n",
@@ -123,8 +124,8 @@ void add_others(std::string& html, const std::vector<OtherRun>& others) {
   if (others.empty()) return;
   html += "<section aria-labelledby=\"others\">\n<h2 id=\"others\">Other runs</h2>\n<ul class=\"list\">\n";
   for (const OtherRun& run : others) {
-    html += fmt::format("<li><a href=\"/run/{}\">{}</a> <span class=\"what\">{}</span></li>\n", url_encode(run.run_id),
-                        escape(run.title.empty() ? run.run_id : run.title), run.state);
+    html += fmt::format("<li><a href=\"/run/{}\">{}</a> <span class=\"what\">{}</span></li>\n",
+                        net::url_encode(run.run_id), escape(run.title.empty() ? run.run_id : run.title), run.state);
   }
   html += "</ul>\n</section>\n";
 }

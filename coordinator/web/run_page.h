@@ -22,6 +22,7 @@ struct ShownRun {
   std::int64_t parameters = 0;
 };
 
+// A run's results and contributors, read from the database at one moment.
 struct RunFigures {
   ShownRun shown;
   db::Totals totals;
@@ -39,11 +40,13 @@ struct OtherRun {
   std::string_view state;
 };
 
+// The way into the project that the page describes.
 struct JoinAdvice {
   std::string link;          // starling://…; sufficient by itself where the project is open to all
   bool open_to_all = false;  // otherwise people need an invite of their own
 };
 
+// Everything that the first page shows, with or without a run.
 struct RunPageData {
   std::string project;
   std::optional<RunFigures> run;  // empty: there is no run yet

@@ -33,14 +33,14 @@ int number_in(std::string_view text, int otherwise, int most) {
   return error == std::errc() && end == text.data() + text.size() ? std::clamp(number, 1, most) : otherwise;
 }
 
-LeaderboardView view_of(const gate::Request& request) {
-  LeaderboardView view;
-  view.of = holder_named(request.parameter("of"));
-  view.board = board_named(request.parameter("sort"));
-  view.page = number_in(request.parameter("page"), 1, kPagesMax);
-  view.search = request.parameter("q").substr(0, kSearchBytesMax);
-  view.me = request.parameter("me").substr(0, kSearchBytesMax);
-  return view;
+LeaderboardQuery query_of(const gate::Request& request) {
+  LeaderboardQuery query;
+  query.of = holder_named(request.parameter("of"));
+  query.board = leaderboard::board_named(request.parameter("sort"));
+  query.page = number_in(request.parameter("page"), 1, kPagesMax);
+  query.search = request.parameter("q").substr(0, kSearchBytesMax);
+  query.me = request.parameter("me").substr(0, kSearchBytesMax);
+  return query;
 }
 
 gate::Response unavailable(std::string_view why) {
@@ -160,24 +160,27 @@ gate::Response Site::alone(const gate::Request& request, const Make& make) {
 }
 
 gate::Response Site::leaderboard(const gate::Request& request, std::string_view content_type, Render render) {
-  LeaderboardView view = view_of(request);
+  LeaderboardQuery query = query_of(request);
   if (content_type != kHtmlType)
-    view.per_page = number_in(request.parameter("per_page"), kRowsPerPage, db::kPageRowsMax);
-  const Make make = [this, view, content_type, render]() -> Result<gate::Response> {
-    LeaderboardData data{parts_.project, {}, view, {}, parts_.clock.wall_now()};
+    query.per_page = number_in(request.parameter("per_page"), kRowsPerPage, db::kPageRowsMax);
+  const Make make = [this, query, content_type, render]() -> Result<gate::Response> {
+    LeaderboardData data{parts_.project, {}, query, {}, parts_.clock.wall_now()};
     if (const auto shown = parts_.shown_run()) data.run_id = shown->run_id;
     STARLING_ASSIGN(data.standings, parts_.stores.standings.page(
-                                        {.of = view.of,
-                                         .board = view.board,
+                                        {.of = query.of,
+                                         .board = query.board,
                                          .run_id = data.run_id,
-                                         .limit = view.per_page,
-                                         .offset = std::int64_t{view.page - 1} * view.per_page,
-                                         .search = view.search,
-                                         .pinned = view.of == db::Holder::volunteer ? view.me : std::string()}));
+                                         .limit = query.per_page,
+                                         .offset = std::int64_t{query.page - 1} * query.per_page,
+                                         .search = query.search,
+                                         .pinned = query.of == db::Holder::volunteer ? query.me : std::string()}));
     return response_of(content_type, render(data));
   };
-  const bool common = view.page == 1 && view.search.empty() && view.me.empty() && view.per_page == kRowsPerPage;
-  return common ? shared(request, fmt::format("{} {} {}", request.path, name_of(view.of), name_of(view.board)), make)
+  const bool common = query.page == 1 && query.search.empty() && query.me.empty() && query.per_page == kRowsPerPage;
+  return common ? shared(request,
+                         fmt::format("{} {} {}", request.path, name_of(query.of),
+                                     leaderboard::column_of(query.board).sort),
+                         make)
                 : alone(request, make);
 }
 
@@ -211,7 +214,8 @@ Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   const db::Stores& stores = parts_.stores;
   RunFigures run;
   run.shown = shown;
-  STARLING_ASSIGN(run.totals, stores.leaderboard.totals(shown.run_id));
+  STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(shown.run_id));
+  run.totals = credited.totals;
   STARLING_ASSIGN(const auto page, stores.standings.page({.board = board, .run_id = shown.run_id, .limit = kTopRows}));
   run.volunteers = page.volunteers;
   run.top = page.rows;
@@ -237,8 +241,9 @@ Result<gate::Response> Site::run_page() const {
 
 Result<gate::Response> Site::credit_page() const {
   CreditPageData data{parts_.project, parts_.shown_run(), {}, 0, parts_.clock.wall_now()};
-  STARLING_ASSIGN(data.totals, parts_.stores.leaderboard.totals(""));
-  STARLING_ASSIGN(data.volunteers, parts_.stores.leaderboard.volunteers(""));
+  STARLING_ASSIGN(const db::Credited credited, parts_.stores.standings.credited(""));
+  data.totals = credited.totals;
+  data.volunteers = credited.volunteers;
   return response_of(kHtmlType, render_credit_page(data));
 }
 

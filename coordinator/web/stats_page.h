@@ -12,12 +12,14 @@
 
 namespace starling::web {
 
+// A file of the last export, present on disk.
 struct StatsFile {
   std::string_view name;  // one of stats_files()
   std::int64_t bytes = 0;
   std::string sha256;  // listed by the export; empty: not listed
 };
 
+// The last export, as it was found on disk.
 struct StatsPageData {
   std::string project;
   std::vector<StatsFile> files;  // empty: nothing was exported yet

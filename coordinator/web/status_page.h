@@ -20,6 +20,7 @@ struct ServerHealth {
   std::optional<std::int64_t> relay_bytes = std::nullopt;  // passed on by the operator's relay, if there is one
 };
 
+// The condition of the server and of its run at `now`. An empty value could not be read, or does not exist yet.
 struct StatusData {
   std::string project;
   std::optional<ShownRun> run;

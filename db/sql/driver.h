@@ -35,18 +35,23 @@ class StatementDriver {
   virtual void retire() = 0;
 };
 
+// Deleter of a statement's handle: the statement returns to its connection's cache, which must still be there.
 struct RetireStatement {
   void operator()(StatementDriver* statement) const { statement->retire(); }
 };
 using StatementHandle = std::unique_ptr<StatementDriver, RetireStatement>;
 
+// The kind of database behind a connection, for the few places where its SQL differs.
 enum class Dialect : std::uint8_t { sqlite, postgres };
 
+// Whether a transaction may write, which must be known at its beginning.
 enum class TransactionKind : std::uint8_t {
   read,   // a consistent view; keep it short, since it delays the database's clean-up
   write,  // waits for other writers at its beginning, not at its first write: one process writes at a time
 };
 
+// One connection, used by one thread at a time. It outlives its statements; errors are those of Connection
+// (connection.h).
 class ConnectionDriver {
  public:
   virtual ~ConnectionDriver() = default;

@@ -11,12 +11,14 @@
 
 namespace starling::db {
 
+// Access of a connection to its file. One that may write also turns the write-ahead log on.
 enum class OpenMode : std::uint8_t {
   read_only,   // never writes, never checkpoints
   read_write,  // the file must exist
   create,      // creates the file if there is none
 };
 
+// Settings of one connection; each connection to a file may have others.
 struct FileOptions {
   OpenMode mode = OpenMode::read_only;
   Duration busy_timeout = from_ms(5'000);  // longest wait for a lock of another process

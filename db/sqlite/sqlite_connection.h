@@ -16,6 +16,8 @@ namespace starling::db {
 
 class SqliteConnection;
 
+// A compiled statement of its connection, which keeps it for reuse once it is retired. An error of bind_* is reported
+// by step().
 class SqliteStatement final : public StatementDriver {
  public:
   SqliteStatement(SqliteConnection& owner, std::string sql, sqlite3_stmt* raw)

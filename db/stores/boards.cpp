@@ -2,82 +2,60 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "db/stores/sql_teams.h"
-#include "db/stores/tallies.h"
 
 namespace starling::db {
 namespace {
 
-// The plus keeps SQLite from using "more than nothing" as the end of an index's range in queries that count a place:
-// these have ends of their own.
-BoardSql volunteer_board(Board board) {
-  const std::string order = "credit DESC, samples DESC, account_id";
-  switch (board) {
-    case Board::recent:
-      return {"account_id", "account_total WHERE ?1 = ?1 AND recent_key IS NOT NULL", "recent_key DESC, account_id",
-              "recent_key"};
-    case Board::total:
-      return {"account_id", "account_total WHERE ?1 = ?1 AND +credit > 0", order};
-    case Board::run:
-      return {"account_id", "volunteer_total WHERE run_id = ?1 AND +credit > 0", order};
-    case Board::day:
-      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 1 AND +credit > 0", order};
-    case Board::week:
-      return {"account_id", "window_total WHERE ?1 = ?1 AND days = 7 AND +credit > 0", order};
-  }
-  return {};
-}
+// Where the schema keeps the sums of a board, and which rows of that table.
+struct Source {
+  std::string_view table;
+  std::string_view which;
+};
+constexpr std::array<Source, leaderboard::kBoards> kSources = {{
+    {"tally", "?1 = ?1"},
+    {"tally", "?1 = ?1"},
+    {"tally_run", "run = (SELECT number FROM run WHERE run_id = ?1)"},
+    {"tally_window", "?1 = ?1 AND days = 1"},
+    {"tally_window", "?1 = ?1 AND days = 7"},
+}};
 
 // The expression of the index tally_by_recent.
 constexpr std::string_view kRecentKey = "(CASE WHEN recent > 0 THEN log2(recent) + recent_ms / 604800000.0 END)";
 
-BoardSql tally_board(TallyKind kind, Board board) {
-  const std::string order = "credit DESC, samples DESC, holder";
-  const auto from = [&](std::string_view table, std::string_view which) {
-    return fmt::format("{} WHERE kind = {} AND shown = 1 AND {}", table, static_cast<int>(kind), which);
-  };
-  switch (board) {
-    case Board::recent:
-      return {"holder", from("tally", fmt::format("?1 = ?1 AND {} IS NOT NULL", kRecentKey)),
-              fmt::format("{} DESC, holder", kRecentKey), kRecentKey};
-    case Board::total:
-      return {"holder", from("tally", "?1 = ?1 AND +credit > 0"), order};
-    case Board::run:
-      return {"holder", from("tally_run", "run = (SELECT number FROM run WHERE run_id = ?1) AND +credit > 0"), order};
-    case Board::day:
-      return {"holder", from("tally_window", "?1 = ?1 AND days = 1 AND +credit > 0"), order};
-    case Board::week:
-      return {"holder", from("tally_window", "?1 = ?1 AND days = 7 AND +credit > 0"), order};
+// The columns of each board's sums, in the order of Board, and the joins that find them for the holder `id`.
+struct SumsSql {
+  std::string columns;
+  std::string joins;
+};
+SumsSql sums_sql(Holder of, std::string_view id) {
+  SumsSql sql;
+  const int kind = static_cast<int>(of);
+  for (std::size_t i = 0; i < leaderboard::kBoards; ++i) {
+    if (static_cast<Board>(i) == Board::recent) continue;
+    sql.columns += fmt::format(", sums{0}.samples, sums{0}.credit", i);
+    sql.joins += fmt::format(" LEFT JOIN {1} AS sums{0} ON sums{0}.kind = {2} AND sums{0}.holder = {3} AND {4}", i,
+                             kSources[i].table, kind, id, kSources[i].which);
   }
-  return {};
+  return sql;
 }
 
-constexpr std::string_view kSums =
-    " t.last_ms, t.recent, t.recent_ms, t.samples, t.credit, r.samples, r.credit, d.samples, d.credit, w.samples,"
-    " w.credit";
+// The holders of a kind as rows of another table.
+struct HolderSql {
+  std::string_view table;
+  std::string_view name;
+  std::string_view team;  // the number and the name of its team
+  std::string_view join = {};
+};
 
-std::string volunteer_sql() {
+std::string standing_text(Holder of, const HolderSql& holder) {
+  const SumsSql sums = sums_sql(of, fmt::format("{}.id", holder.table));
   return fmt::format(
-      "SELECT a.id, a.display_name, a.created_ms,{}, coalesce(team.id, 0), coalesce({}, '') FROM account AS a"
-      " LEFT JOIN team ON team.id = a.team_id"
-      " LEFT JOIN account_total AS t ON t.account_id = a.id"
-      " LEFT JOIN volunteer_total AS r ON r.run_id = ?1 AND r.account_id = a.id"
-      " LEFT JOIN window_total AS d ON d.days = 1 AND d.account_id = a.id"
-      " LEFT JOIN window_total AS w ON w.days = 7 AND w.account_id = a.id"
-      " WHERE a.id = ?2",
-      kSums, kTeamNameSql);
-}
-
-std::string tally_sql(TallyKind kind, std::string_view name, std::string_view from) {
-  return fmt::format(
-      "SELECT {2}.id, {1}, {2}.created_ms,{3}, 0, '' FROM {2}"
-      " LEFT JOIN tally AS t ON t.kind = {0} AND t.holder = {2}.id"
-      " LEFT JOIN tally_run AS r ON r.kind = {0} AND r.run = (SELECT number FROM run WHERE run_id = ?1)"
-      " AND r.holder = {2}.id"
-      " LEFT JOIN tally_window AS d ON d.kind = {0} AND d.days = 1 AND d.holder = {2}.id"
-      " LEFT JOIN tally_window AS w ON w.kind = {0} AND w.days = 7 AND w.holder = {2}.id"
-      " WHERE {2}.id = ?2",
-      static_cast<int>(kind), name, from, kSums);
+      "SELECT {0}.id, {1}, {0}.created_ms, {2}, sums{3}.last_ms, sums{3}.recent, sums{3}.recent_ms{4} FROM {0}{5}{6}"
+      " WHERE {0}.id = ?2",
+      holder.table, holder.name, holder.team, static_cast<int>(Board::total), sums.columns, holder.join, sums.joins);
 }
 
 // Owner's name and the computer's number among theirs. The label that its owner gave it is not for others.
@@ -87,27 +65,25 @@ constexpr std::string_view kComputerNameSql =
 
 // The columns that the board is ordered by, ascending.
 std::string key_columns(const BoardSql& board) {
-  return board.recent_key.empty() ? fmt::format("credit, samples, -{}", board.id)
-                                  : fmt::format("{}, -{}", board.recent_key, board.id);
+  return board.recent_key.empty() ? "credit, samples, -holder" : fmt::format("{}, -holder", board.recent_key);
 }
 
 // The values of key_columns() for the holder that `parameter` names.
 std::string key_of(const BoardSql& board, std::string_view parameter) {
-  return fmt::format("(SELECT {} FROM {} AND {} = {})", key_columns(board), board.from, board.id, parameter);
+  return fmt::format("(SELECT {} FROM {} AND holder = {})", key_columns(board), board.from, parameter);
 }
 
 }  // namespace
 
+// The plus keeps SQLite from using "more than nothing" as the end of an index's range in queries that count a place:
+// these have ends of their own.
 BoardSql board_sql(Holder of, Board board) {
-  switch (of) {
-    case Holder::volunteer:
-      return volunteer_board(board);
-    case Holder::team:
-      return tally_board(TallyKind::team, board);
-    case Holder::computer:
-      return tally_board(TallyKind::computer, board);
-  }
-  return {};
+  const Source& source = kSources[static_cast<std::size_t>(board)];
+  const bool recent = board == Board::recent;
+  return {fmt::format("{} WHERE kind = {} AND shown = 1 AND {} AND {}", source.table, static_cast<int>(of),
+                      source.which, recent ? fmt::format("{} IS NOT NULL", kRecentKey) : "+credit > 0"),
+          recent ? fmt::format("{} DESC, holder", kRecentKey) : "credit DESC, samples DESC, holder",
+          recent ? kRecentKey : std::string_view()};
 }
 
 std::string rank_sql(const BoardSql& board) {
@@ -116,7 +92,7 @@ std::string rank_sql(const BoardSql& board) {
 
 Result<std::int64_t> rank_on(Connection& connection, const BoardSql& board, const RunId& run, std::int64_t holder) {
   STARLING_ASSIGN(Statement own,
-                  connection.prepare(fmt::format("SELECT count(*) FROM {} AND {} = ?2", board.from, board.id)));
+                  connection.prepare(fmt::format("SELECT count(*) FROM {} AND holder = ?2", board.from)));
   STARLING_TRY(own.bind(run, holder).step().status());
   if (own.integer(0) == 0) return 0;
   STARLING_ASSIGN(Statement count, connection.prepare(rank_sql(board)));
@@ -133,10 +109,13 @@ Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, 
 }
 
 const std::string& standing_sql(Holder of) {
-  static const std::string volunteer = volunteer_sql();
-  static const std::string team = tally_sql(TallyKind::team, kTeamNameSql, "team");
-  static const std::string computer = tally_sql(TallyKind::computer, kComputerNameSql, "host");
-  return of == Holder::team ? team : of == Holder::computer ? computer : volunteer;
+  static const std::string team_name = fmt::format("coalesce(team.id, 0), coalesce({}, '')", kTeamNameSql);
+  static const std::array<std::string, 3> texts = {
+      standing_text(Holder::volunteer,
+                    {"account", "display_name", team_name, " LEFT JOIN team ON team.id = account.team_id"}),
+      standing_text(Holder::team, {"team", kTeamNameSql, "0, ''"}),
+      standing_text(Holder::computer, {"host", kComputerNameSql, "0, ''"})};
+  return texts[static_cast<std::size_t>(of)];
 }
 
 Standing read_standing(const Statement& row) {
@@ -144,14 +123,16 @@ Standing read_standing(const Statement& row) {
   standing.holder_id = row.integer(0);
   standing.display_name = row.text(1);
   standing.joined = {row.integer(2)};
-  standing.last_contribution = {row.integer(3)};
-  standing.recent = {row.real(4), {row.integer(5)}};
-  standing.total = {row.integer(6), row.integer(7)};
-  standing.run = {row.integer(8), row.integer(9)};
-  standing.day = {row.integer(10), row.integer(11)};
-  standing.week = {row.integer(12), row.integer(13)};
-  standing.team_id = row.integer(14);
-  standing.team_name = row.text(15);
+  standing.team_id = row.integer(3);
+  standing.team_name = row.text(4);
+  standing.last_contribution = {row.integer(5)};
+  standing.recent = {row.real(6), {row.integer(7)}};
+  int column = 8;
+  for (std::size_t i = 0; i < leaderboard::kBoards; ++i) {
+    if (static_cast<Board>(i) == Board::recent) continue;
+    standing.sums[i] = {row.integer(column), row.integer(column + 1)};
+    column += 2;
+  }
   return standing;
 }
 
@@ -160,8 +141,8 @@ namespace {
 std::string_view found_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
-      return "SELECT a.id AS found, a.display_name AS name FROM account AS a JOIN account_total AS t ON "
-             "t.account_id = a.id WHERE a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
+      return "SELECT a.id AS found, a.display_name AS name FROM account AS a JOIN tally AS t ON t.kind = 0 AND "
+             "t.holder = a.id WHERE a.display_name LIKE ?2 ESCAPE '\\' ORDER BY a.display_name LIMIT ?3";
     case Holder::team:
       return "SELECT team.id AS found, name FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name "
              "LIKE ?2 ESCAPE '\\' AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS "
@@ -178,15 +159,16 @@ std::string_view found_sql(Holder of) {
 
 std::string matches_sql(Holder of, const BoardSql& board) {
   return fmt::format(
-      "SELECT found, {0} IS NOT NULL FROM ({1}) AS matching LEFT JOIN (SELECT * FROM {2}) AS place ON {0} = found "
-      "ORDER BY {0} IS NULL, {3}, name",
-      board.id, found_sql(of), board.from, board.order);
+      "SELECT found, holder IS NOT NULL FROM ({}) AS matching LEFT JOIN (SELECT * FROM {}) AS place ON holder = found "
+      "ORDER BY holder IS NULL, {}, name",
+      found_sql(of), board.from, board.order);
 }
 
 std::string_view named_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
-      return "SELECT a.id FROM account AS a JOIN account_total AS t ON t.account_id = a.id WHERE a.display_name = ?1";
+      return "SELECT a.id FROM account AS a JOIN tally AS t ON t.kind = 0 AND t.holder = a.id WHERE a.display_name = "
+             "?1";
     case Holder::team:
       return "SELECT team.id FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name = ?1";
     case Holder::computer:  // a computer has no name of its own

@@ -9,10 +9,9 @@
 
 namespace starling::db {
 
-// A board: SELECT id FROM from ORDER BY order. The order is that of an index, so no board is ever sorted. ?1 is the
+// A board: SELECT holder FROM from ORDER BY order. The order is that of an index, so no board is ever sorted. ?1 is the
 // run.
 struct BoardSql {
-  std::string_view id;
   std::string from;
   std::string order;
   std::string_view recent_key = {};  // for Board::recent: the expression it is ordered by, ascending

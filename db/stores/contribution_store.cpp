@@ -92,57 +92,37 @@ Result<Contribution> read_contribution(const Statement& row) {
 }
 
 // Each query lists differences: a label and the two sums.
-constexpr std::string_view kVolunteerDifferences =
-    "SELECT 'account ' || account_id || ' in run ' || run_id, sum(ledger), sum(kept) FROM ("
-    "  SELECT run.run_id, account_id, line.samples AS ledger, 0 AS kept, line.credit AS ledger_credit,"
-    "    0 AS kept_credit FROM contribution AS line JOIN run ON run.number = line.run"
-    "  UNION ALL SELECT run_id, account_id, 0, samples, 0, credit FROM volunteer_total) AS sums"
-    " GROUP BY run_id, account_id"
-    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
-constexpr std::string_view kAccountDifferences =
-    "SELECT 'account ' || account_id, sum(ledger), sum(kept) FROM ("
-    "  SELECT account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
-    "    FROM volunteer_total"
-    "  UNION ALL SELECT account_id, 0, samples, 0, credit FROM account_total) AS sums"
-    " GROUP BY account_id"
-    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
-constexpr std::string_view kWindowDifferences =
-    "SELECT 'account ' || account_id || ' in ' || days || ' day(s)', sum(ledger), sum(kept) FROM ("
-    "  SELECT days, account_id, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
-    "    FROM standing_window JOIN contribution AS line ON line.id > tail AND line.id <= head"
-    "    WHERE reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)"
-    "  UNION ALL SELECT days, account_id, 0, samples, 0, credit FROM window_total) AS sums"
-    " GROUP BY days, account_id"
-    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kRunDifferences =
     "SELECT 'run ' || run.run_id, coalesce(sum(t.samples), 0), run.samples FROM run"
-    " LEFT JOIN volunteer_total AS t ON t.run_id = run.run_id GROUP BY run.run_id"
+    " LEFT JOIN tally_run AS t ON t.kind = 0 AND t.run = run.number GROUP BY run.run_id"
     " HAVING coalesce(sum(t.samples), 0) <> run.samples OR coalesce(sum(t.credit), 0) <> run.credit"
-    " OR count(t.account_id) <> run.volunteers LIMIT 1";
-
+    " OR count(t.holder) <> run.volunteers LIMIT 1";
 constexpr std::string_view kTallyDifferences =
     "SELECT 'tally ' || kind || ' of ' || holder, sum(ledger), sum(kept) FROM ("
-    "  SELECT 1 AS kind, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
-    "    FROM contribution WHERE team_id IS NOT NULL"
+    "  SELECT 0 AS kind, account_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM contribution"
+    "  UNION ALL SELECT 1, team_id, samples, 0, credit, 0 FROM contribution WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, host, samples, 0, credit, 0 FROM contribution"
     "  UNION ALL SELECT kind, holder, 0, samples, 0, credit FROM tally) AS sums"
     " GROUP BY kind, holder"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kTallyRunDifferences =
     "SELECT 'tally ' || kind || ' of ' || holder || ' in run ' || run, sum(ledger), sum(kept) FROM ("
-    "  SELECT 1 AS kind, run, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
-    "    0 AS kept_credit FROM contribution WHERE team_id IS NOT NULL"
+    "  SELECT 0 AS kind, run, account_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
+    "    0 AS kept_credit FROM contribution"
+    "  UNION ALL SELECT 1, run, team_id, samples, 0, credit, 0 FROM contribution WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, run, host, samples, 0, credit, 0 FROM contribution"
     "  UNION ALL SELECT kind, run, holder, 0, samples, 0, credit FROM tally_run) AS sums"
     " GROUP BY kind, run, holder"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 constexpr std::string_view kTallyWindowDifferences =
-    "WITH line AS (SELECT days, team_id, host, samples, credit FROM standing_window"
+    "WITH line AS (SELECT days, account_id, team_id, host, samples, credit FROM standing_window"
     "  JOIN contribution AS line ON line.id > tail AND line.id <= head"
     "  WHERE reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id))"
     " SELECT 'tally ' || kind || ' of ' || holder || ' in ' || days || ' day(s)', sum(ledger), sum(kept) FROM ("
-    "  SELECT 1 AS kind, days, team_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
-    "    0 AS kept_credit FROM line WHERE team_id IS NOT NULL"
+    "  SELECT 0 AS kind, days, account_id AS holder, samples AS ledger, 0 AS kept, credit AS ledger_credit,"
+    "    0 AS kept_credit FROM line"
+    "  UNION ALL SELECT 1, days, team_id, samples, 0, credit, 0 FROM line WHERE team_id IS NOT NULL"
     "  UNION ALL SELECT 2, days, host, samples, 0, credit, 0 FROM line"
     "  UNION ALL SELECT kind, days, holder, 0, samples, 0, credit FROM tally_window) AS sums"
     " GROUP BY kind, days, holder"
@@ -227,8 +207,8 @@ Status SqlContributionStore::verify_totals() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
   for (const std::string_view differences :
-       {kVolunteerDifferences, kAccountDifferences, kWindowDifferences, kRunDifferences, kTallyDifferences,
-        kTallyRunDifferences, kTallyWindowDifferences, kDayDifferences, kTeamVolunteerDifferences, kEpochDifferences}) {
+       {kTallyDifferences, kTallyRunDifferences, kTallyWindowDifferences, kRunDifferences, kDayDifferences,
+        kTeamVolunteerDifferences, kEpochDifferences}) {
     STARLING_TRY(expect_no_difference(*reader, differences));
   }
   return {};

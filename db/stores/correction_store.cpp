@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "db/sql/transaction.h"
 #include "db/stores/sql_credit.h"
@@ -13,6 +15,8 @@ namespace {
 
 constexpr int kLinesAtOnceMax = 10'000;            // most lines of one write, because others wait for it
 constexpr double kRecentToleranceRelative = 1e-6;  // replays add in the same order, but exp() may differ
+
+constexpr std::array<std::string_view, 3> kHolderNames = {"account", "team", "computer"};  // by Holder
 
 // Lines that are not reversals and have none. ?1 … ?6: limit, account, first and last round, run or empty, computer.
 std::string chosen_lines(const CorrectionRequest& request) {
@@ -79,29 +83,6 @@ Status reverse_line(Connection& connection, std::int64_t line, std::int64_t corr
   return note.bind(reversal, correction).run();
 }
 
-// The account's average when every line that still counts is granted again.
-Result<RecentAverage> replay(Connection& connection, AccountId account) {
-  STARLING_ASSIGN(Statement created, connection.prepare("SELECT created_ms FROM account WHERE id = ?"));
-  STARLING_TRY(created.bind(account).step().status());
-  RecentAverage average{0, {created.integer(0)}};
-  STARLING_ASSIGN(Statement lines,
-                  connection.prepare("SELECT credit, at_ms FROM contribution AS line WHERE account_id = ? AND "
-                                     "reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE "
-                                     "r.reverses = line.id) ORDER BY id"));
-  lines.bind(account);
-  for (;;) {
-    STARLING_ASSIGN(const bool more, lines.step());
-    if (!more) return average;
-    average = granted(average, lines.integer(0), {lines.integer(1)});
-  }
-}
-
-Status store_recent(Connection& connection, AccountId account, const RecentAverage& average) {
-  STARLING_ASSIGN(Statement update,
-                  connection.prepare("UPDATE account_total SET recent = ?, recent_ms = ? WHERE account_id = ?"));
-  return update.bind(average.per_day, average.at.unix_ms, account).run();
-}
-
 Status expect_same(Connection& connection, const std::string& whose, const RecentAverage& kept,
                    const RecentAverage& replayed) {
   // Both values are taken at one moment, because a correction may leave the last grant earlier than it was.
@@ -129,8 +110,6 @@ Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionR
     outcome.taken_back.credit += line.totals.credit;
   }
   outcome.lines = static_cast<std::int64_t>(lines.size());
-  STARLING_ASSIGN(const RecentAverage left, replay(connection, request.account_id));
-  STARLING_TRY(store_recent(connection, request.account_id, left));
   STARLING_TRY(restore_tallies_of(connection, request.account_id));
   correction = noted;
   return outcome;
@@ -190,14 +169,12 @@ Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_
   audit.ledger = {ledger.integer(2), ledger.integer(3)};
   audit.misvalued = ledger.integer(4);
   STARLING_ASSIGN(Statement kept,
-                  reader->prepare("SELECT sum(samples), sum(credit) FROM volunteer_total WHERE run_id = ?"));
-  STARLING_TRY(kept.bind(run_id).step().status());
-  audit.volunteers = {kept.integer(0), kept.integer(1)};
-  STARLING_ASSIGN(Statement teams,
-                  reader->prepare("SELECT sum(samples), sum(credit) FROM tally_run WHERE kind = 1 AND run = "
-                                  "(SELECT number FROM run WHERE run_id = ?)"));
-  STARLING_TRY(teams.bind(run_id).step().status());
-  audit.teams = {teams.integer(0), teams.integer(1)};
+                  reader->prepare("SELECT sum(samples), sum(credit) FROM tally_run WHERE kind = ?1 AND run = "
+                                  "(SELECT number FROM run WHERE run_id = ?2)"));
+  for (auto& [of, totals] : {std::pair{Holder::volunteer, &audit.volunteers}, std::pair{Holder::team, &audit.teams}}) {
+    STARLING_TRY(kept.bind(static_cast<int>(of), run_id).step().status());
+    *totals = {kept.integer(0), kept.integer(1)};
+  }
   STARLING_ASSIGN(Statement teamless,
                   reader->prepare("SELECT sum(samples), sum(credit) FROM contribution WHERE team_id IS NULL AND run = "
                                   "(SELECT number FROM run WHERE run_id = ?)"));
@@ -209,17 +186,9 @@ Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_
 Status SqlCreditStore::verify_recent() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
-  STARLING_ASSIGN(Statement accounts, reader->prepare("SELECT account_id, recent, recent_ms FROM account_total"));
-  for (;;) {
-    STARLING_ASSIGN(const bool more, accounts.step());
-    if (!more) break;
-    const RecentAverage kept{accounts.real(1), {accounts.integer(2)}};
-    STARLING_ASSIGN(const RecentAverage replayed, replay(*reader, accounts.integer(0)));
-    STARLING_TRY(expect_same(*reader, fmt::format("account {}", accounts.integer(0)), kept, replayed));
-  }
-  return for_each_tally(*reader, [&](TallyKind kind, std::int64_t holder, const RecentAverage& kept) -> Status {
-    STARLING_ASSIGN(const RecentAverage replayed, replay_tally(*reader, kind, holder));
-    return expect_same(*reader, fmt::format("{} {}", kind == TallyKind::team ? "team" : "computer", holder), kept,
+  return for_each_tally(*reader, [&](Holder of, std::int64_t holder, const RecentAverage& kept) -> Status {
+    STARLING_ASSIGN(const RecentAverage replayed, replay_tally(*reader, of, holder));
+    return expect_same(*reader, fmt::format("{} {}", kHolderNames[static_cast<std::size_t>(of)], holder), kept,
                        replayed);
   });
 }

@@ -2,6 +2,7 @@
 // every call.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,19 +10,20 @@
 #include "db/stores/recent_average.h"
 #include "db/stores/records.h"
 #include "shared/base/result.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::db {
 
-// Kinds of holders of credit.
+using leaderboard::Board;
+
+// Kinds of holders of credit, with their numbers in the schema.
 enum class Holder : std::uint8_t {
-  volunteer,
-  team,
-  computer,  // only computers of volunteers who show theirs
+  volunteer = 0,
+  team = 1,
+  computer = 2,  // on boards only if its owner shows it
 };
 
-// The credit that holders are ordered by; ties go by samples, then by who was first.
-enum class Board : std::uint8_t { recent, total, run, day, week };
-
+// A page of a board, and one holder beside it, wherever that one stands.
 struct StandingsRequest {
   Holder of = Holder::volunteer;
   Board board = Board::recent;
@@ -40,14 +42,15 @@ struct Standing {
   WallTime joined;  // for a team, when it was founded
   WallTime last_contribution;
   RecentAverage recent;
-  Totals total;
-  Totals run;
-  Totals day;                // the last 24 hours
-  Totals week;               // the last 7 days
-  std::int64_t team_id = 0;  // team of a volunteer; 0: none
+  std::array<Totals, leaderboard::kBoards> sums{};  // by board; Board::recent has none
+  std::int64_t team_id = 0;                         // team of a volunteer; 0: none
   std::string team_name;
+
+  [[nodiscard]] const Totals& earned(Board board) const { return sums[static_cast<std::size_t>(board)]; }
+  Totals& earned(Board board) { return sums[static_cast<std::size_t>(board)]; }
 };
 
+// The answer, read at one moment; rows are in the board's order.
 struct Standings {
   std::int64_t volunteers = 0;  // number on the board; with `search`: number of matches, counted up to kPageRowsMax
   std::vector<Standing> rows;
@@ -61,14 +64,20 @@ struct ProfileRequest {
   WallTime now;
   int days = 30;  // number of days up to and including today
 };
+
+// Credit that one holder earned in one run.
 struct RunTotals {
   RunId run_id;
   Totals earned;
 };
+
+// Credit that one holder earned on one day, which begins at midnight UTC.
 struct DayTotals {
   std::int64_t day = 0;  // since 1970 UTC
   Totals earned;
 };
+
+// One volunteer's or team's public record, read at one moment.
 struct Profile {
   Standing standing;            // its rank is by the recent average
   std::int64_t total_rank = 0;  // 0: no credit yet
@@ -79,6 +88,18 @@ struct Profile {
 constexpr double kRankedRecentMin = 1;  // credit a day: less is no competition
 constexpr int kProfileRunsMax = 20;
 
+// Everybody's credit, in one run or in all.
+struct Credited {
+  Totals totals;
+  std::int64_t volunteers = 0;  // accounts with a line in the ledger
+};
+// A volunteer's part of a run.
+struct VolunteerTotals {
+  AccountId account_id = 0;
+  std::string display_name;
+  Totals totals;
+};
+
 // Totals of the last day and week.
 struct Activity {
   Totals day;
@@ -87,13 +108,18 @@ struct Activity {
   std::int64_t volunteers_week = 0;
 };
 
-// Standings of the holders that have credit on a board.
+// Credit that holders have earned, and the standings of those that have some on a board.
 class StandingsStore {
  public:
   virtual ~StandingsStore() = default;
   virtual Result<Standings> page(const StandingsRequest& request) const = 0;
   virtual Result<Profile> profile(const ProfileRequest& request) const = 0;  // or not_found; not for computers
   virtual Result<Activity> activity() const = 0;
+  // `run_id` empty: over all runs; else not_found when there is no such run.
+  virtual Result<Credited> credited(const RunId& run_id) const = 0;
+  // Everybody with a line in the run's ledger, also those who have nothing left, by credit, then samples, then who was
+  // first.
+  virtual Result<std::vector<VolunteerTotals>> volunteers_of(const RunId& run_id, const Page& page) const = 0;
   // Moves the sums of the last day and week on to `now`. Returns at once and promises nothing; does nothing when the
   // last call was a moment ago. The sums are late by as long as nobody calls it.
   virtual Status roll(WallTime now) = 0;
@@ -110,6 +136,7 @@ struct CorrectionRequest {
   WallTime now = {};
 };
 
+// The ledger lines of a correction, and the credit that they took back or would take back.
 struct CorrectionOutcome {
   std::int64_t lines = 0;
   Totals taken_back;
@@ -127,6 +154,8 @@ struct RunAudit {
   std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
 };
 
+// The ledger's other side: taking credit back, and checking that all sums follow from the ledger's lines. Lines are
+// never changed or removed; a reversal is a line of its own.
 class CreditStore {
  public:
   virtual ~CreditStore() = default;

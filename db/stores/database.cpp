@@ -98,7 +98,6 @@ struct Database::Parts {
   SqlContributionStore contributions{access};
   SqlClaimStore claims{access};
   SqlEvaluationStore evaluations{access};
-  SqlLeaderboard leaderboard{access};
   SqlCheckpointStore checkpoints{access};
   SqlLaneStore lanes{access};
   SqlLeaseStore leases{access};
@@ -116,9 +115,9 @@ struct Database::Parts {
   SqlAuditStore audit{access};
   SqlOperatorStore operators{access};
   SqlStatsStore stats{access};
-  Stores stores{accounts, invites,     runs,      contributions, claims,    evaluations, leaderboard, lanes,
-                leases,   electorates, artefacts, checkpoints,   standings, credit,      news,        bans,
-                logins,   sessions,    keeper,    teams,         settings,  audit,       operators,   stats};
+  Stores stores{accounts,    invites,   runs,        contributions, claims, evaluations, lanes, leases,
+                electorates, artefacts, checkpoints, standings,     credit, news,        bans,  logins,
+                sessions,    keeper,    teams,       settings,      audit,  operators,   stats};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

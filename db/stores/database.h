@@ -16,6 +16,7 @@
 
 namespace starling::db {
 
+// Settings of this process's access to the database.
 struct DatabaseOptions {
   bool create = false;                     // false: not_found when there is no such file, or nothing in it
   Duration commit_interval = from_ms(10);  // how long a write waits for others to share its commit
@@ -28,6 +29,7 @@ struct DatabaseOptions {
   std::function<void(const Error&)> on_fatal = {};
 };
 
+// Figures for the operator's metrics; counts are since this process opened the database.
 struct DatabaseHealth {
   std::int64_t commits = 0;
   std::int64_t writes = 0;      // operations in those commits

@@ -10,6 +10,7 @@
 
 namespace starling::db {
 
+// Patience with other processes, and the space to hold in reserve, in bytes.
 struct FileWriterOptions {
   Duration lock_patience = from_ms(5'000);  // for another process's commit
   std::int64_t ballast_bytes = 0;

@@ -19,6 +19,7 @@ struct Login {
   std::string password;  // a hash (shared/crypto/secrets.h)
 };
 
+// A new account with a password. The caller has checked name, address and password.
 struct SignUp {
   std::string display_name;
   std::string email;
@@ -28,6 +29,7 @@ struct SignUp {
   WallTime now = {};
 };
 
+// Logins of accounts. Passwords come hashed and are compared by the caller: the store never sees one.
 class LoginStore {
  public:
   virtual ~LoginStore() = default;
@@ -53,6 +55,7 @@ struct WebSession {
   WallTime expires;
 };
 
+// A ticket is good for one purpose only.
 enum class TicketPurpose : std::uint8_t {
   verify,    // an e-mail address is theirs
   password,  // a new password may be set
@@ -60,6 +63,7 @@ enum class TicketPurpose : std::uint8_t {
 };
 std::string_view name_of(TicketPurpose purpose);
 
+// Permission to do one thing once, for the bearer of a token that the store knows only by its hash.
 struct Ticket {
   Digest token_hash;
   TicketPurpose purpose = TicketPurpose::verify;
@@ -68,6 +72,7 @@ struct Ticket {
   WallTime expires;
 };
 
+// Logged-in browsers, and tickets. Both are known by the hash of a token; expired ones count as missing.
 class SessionStore {
  public:
   virtual ~SessionStore() = default;

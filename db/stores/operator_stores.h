@@ -11,6 +11,7 @@
 
 namespace starling::db {
 
+// An operator's message to all volunteers, shown on the project's page.
 struct News {
   std::int64_t id = 0;
   WallTime at;
@@ -18,6 +19,7 @@ struct News {
   std::string body;  // plain text; an empty line ends a paragraph
 };
 
+// News is posted and removed, never edited.
 class NewsStore {
  public:
   virtual ~NewsStore() = default;
@@ -26,8 +28,10 @@ class NewsStore {
   virtual Status remove(std::int64_t id) = 0;                   // or not_found
 };
 
+// The kind of subject. A banned team may not be joined, and its name is shown to nobody.
 enum class BanKind : std::uint8_t { user, host, address, team };
 
+// A subject that is kept out until the ban expires or is removed.
 struct Ban {
   std::int64_t id = 0;
   BanKind kind = BanKind::user;
@@ -40,6 +44,8 @@ constexpr WallTime kNoExpiry{INT64_MAX};
 
 std::string_view name_of(BanKind kind);
 
+// The list of bans. BanList (coordinator/accounts) keeps people and computers out by it; bans of teams are obeyed by
+// the stores themselves.
 class BanStore {
  public:
   virtual ~BanStore() = default;
@@ -72,6 +78,7 @@ struct AuditLine {
   std::string note;     // reason or result
 };
 
+// The audit log, to which lines can only be added.
 class AuditStore {
  public:
   virtual ~AuditStore() = default;
@@ -79,6 +86,7 @@ class AuditStore {
   virtual Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const = 0;  // newest first, ids below
 };
 
+// A person with a password for the operator's page. It is no volunteer's account.
 struct Operator {
   std::string name;
   std::string password;  // a hash

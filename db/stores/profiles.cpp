@@ -26,12 +26,9 @@ Result<std::int64_t> count_ranked(Connection& connection, const BoardSql& recent
 Result<std::vector<RunTotals>> runs_of(Connection& connection, Holder of, std::int64_t holder) {
   STARLING_ASSIGN(
       Statement read,
-      connection.prepare(of == Holder::volunteer
-                             ? "SELECT run.run_id, t.samples, t.credit FROM run JOIN volunteer_total AS t ON "
-                               "t.run_id = run.run_id AND t.account_id = ? ORDER BY run.number DESC LIMIT ?"
-                             : "SELECT run.run_id, t.samples, t.credit FROM run JOIN tally_run AS t ON t.kind "
-                               "= 1 AND t.run = run.number AND t.holder = ? ORDER BY run.number DESC LIMIT ?"));
-  read.bind(holder, kProfileRunsMax);
+      connection.prepare("SELECT run.run_id, t.samples, t.credit FROM run JOIN tally_run AS t ON t.kind = ? "
+                         "AND t.run = run.number AND t.holder = ? ORDER BY run.number DESC LIMIT ?"));
+  read.bind(static_cast<int>(of), holder, kProfileRunsMax);
   std::vector<RunTotals> runs;
   for (;;) {
     STARLING_ASSIGN(const bool more, read.step());
@@ -44,7 +41,7 @@ Result<std::vector<DayTotals>> days_of(Connection& connection, const ProfileRequ
   constexpr std::int64_t kMsPerDay = 86'400'000;
   STARLING_ASSIGN(Statement read, connection.prepare("SELECT day, samples, credit FROM tally_day WHERE kind = ? AND "
                                                      "holder = ? AND day > ? AND credit > 0 ORDER BY day"));
-  read.bind(request.of == Holder::volunteer ? 0 : 1, request.holder_id, request.now.unix_ms / kMsPerDay - request.days);
+  read.bind(static_cast<int>(request.of), request.holder_id, request.now.unix_ms / kMsPerDay - request.days);
   std::vector<DayTotals> days;
   for (;;) {
     STARLING_ASSIGN(const bool more, read.step());

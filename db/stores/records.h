@@ -16,7 +16,13 @@ using MicroCredit = std::int64_t;
 constexpr MicroCredit kMicroCreditsPerCredit = 1'000'000;
 
 constexpr int kPageRowsMax = 1000;  // the most rows that any listing returns at once
+// The part of a listing that is returned: at most `limit` rows, from the row `offset` on.
+struct Page {
+  int limit = 100;  // 1 … kPageRowsMax
+  std::int64_t offset = 0;
+};
 
+// The condition of an account. Only active and anonymous ones may train.
 enum class AccountState : std::uint8_t {
   active,
   waiting,    // waits for the operator's approval
@@ -24,6 +30,7 @@ enum class AccountState : std::uint8_t {
   anonymous,  // the one account of everybody without a name
 };
 
+// A volunteer. Rows are never deleted: the ledger refers to them.
 struct Account {
   AccountId id = 0;
   std::string display_name;  // unique; upper and lower case of a-z count as the same letter
@@ -33,6 +40,7 @@ struct Account {
   WallTime deleted = {};
 };
 
+// A computer of an account, known by the digest of its key.
 struct Host {
   PeerId peer_id;
   AccountId account_id = 0;
@@ -54,6 +62,7 @@ struct JoinRequest {
   std::optional<Digest> token_hash = {};      // hash of the computer's device token
 };
 
+// Permission for a number of new computers to join, known by the hash of its token.
 struct Invite {
   Digest token_hash;  // the token itself is never stored
   WallTime created;
@@ -62,8 +71,10 @@ struct Invite {
   std::int64_t uses = 0;
 };
 
+// The operator's will, or the end: a complete run does not train again.
 enum class RunState : std::uint8_t { paused, running, complete };
 
+// A run as it is stored. Its manifest is checked elsewhere.
 struct Run {
   RunId run_id;
   std::string manifest_envelope;  // signed; opaque here
@@ -95,6 +106,7 @@ struct Contribution {
   WallTime at;
 };
 
+// A line of the ledger, numbered in the order of writing.
 struct LedgerEntry {
   std::int64_t id = 0;
   RunId run_id;
@@ -102,6 +114,7 @@ struct LedgerEntry {
   Contribution contribution;
 };
 
+// Accepted samples and their credit, in millionths.
 struct Totals {
   SampleCount samples = 0;
   MicroCredit credit = 0;
@@ -124,13 +137,6 @@ struct Evaluation {
   [[nodiscard]] bool confirmed() const { return measured_by > 1; }
 };
 
-struct LeaderboardRow {
-  AccountId account_id = 0;
-  std::string display_name;
-  Totals totals;
-  WallTime last_contribution;
-};
-
 // Samples that a computer claims to have brought and that its group does not confirm: never in the ledger.
 struct UnconfirmedClaim {
   RunId run_id;
@@ -140,6 +146,8 @@ struct UnconfirmedClaim {
   SampleCount samples = 0;
   WallTime at;
 };
+
+// Sums of the claims that no group confirmed. Nothing is credited for them.
 struct ClaimSums {
   std::int64_t claims = 0;  // at most one for each computer and round
   SampleCount samples = 0;
@@ -205,6 +213,7 @@ struct SampleSetAside {
   std::int64_t place = 0;
 };
 
+// An epoch's samples by their fate; the rest is still to be counted.
 struct EpochProgress {
   std::int64_t epoch = 0;
   SampleCount samples = 0;    // number in the epoch
@@ -223,6 +232,7 @@ struct KeptCheckpoint {
   WallTime at;
 };
 
+// A file that runs refer to by its digest. The bytes lie in the project's folder, not in the database.
 struct ArtefactRecord {
   Digest digest;
   std::int64_t bytes = 0;

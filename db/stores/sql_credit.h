@@ -7,6 +7,7 @@
 
 namespace starling::db {
 
+// Boards and profiles, read from the sums that each write of contributions brings up to date.
 class SqlStandingsStore final : public StandingsStore {
  public:
   explicit SqlStandingsStore(Access access);
@@ -14,6 +15,8 @@ class SqlStandingsStore final : public StandingsStore {
   Result<Standings> page(const StandingsRequest& request) const override;
   Result<Profile> profile(const ProfileRequest& request) const override;
   Result<Activity> activity() const override;
+  Result<Credited> credited(const RunId& run_id) const override;
+  Result<std::vector<VolunteerTotals>> volunteers_of(const RunId& run_id, const Page& page) const override;
   Status roll(WallTime now) override;
 
  private:
@@ -22,6 +25,7 @@ class SqlStandingsStore final : public StandingsStore {
   std::shared_ptr<Rolling> rolling_;  // shared with a write under way, which may outlive this object
 };
 
+// Corrections and audits, over the table contribution itself.
 class SqlCreditStore final : public CreditStore {
  public:
   explicit SqlCreditStore(Access access) : access_(access) {}

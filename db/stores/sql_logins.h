@@ -5,6 +5,7 @@
 
 namespace starling::db {
 
+// The table login, and the names of accounts.
 class SqlLoginStore final : public LoginStore {
  public:
   explicit SqlLoginStore(Access access) : access_(access) {}
@@ -19,6 +20,7 @@ class SqlLoginStore final : public LoginStore {
   Access access_;
 };
 
+// The tables web_session and ticket.
 class SqlSessionStore final : public SessionStore {
  public:
   explicit SqlSessionStore(Access access) : access_(access) {}
@@ -34,6 +36,7 @@ class SqlSessionStore final : public SessionStore {
   Access access_;
 };
 
+// Changes to the tables account and host. An erased account loses its login, sessions and tickets, too.
 class SqlAccountKeeper final : public AccountKeeper {
  public:
   explicit SqlAccountKeeper(Access access) : access_(access) {}

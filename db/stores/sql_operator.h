@@ -5,6 +5,7 @@
 
 namespace starling::db {
 
+// The table news.
 class SqlNewsStore final : public NewsStore {
  public:
   explicit SqlNewsStore(Access access) : access_(access) {}
@@ -16,6 +17,7 @@ class SqlNewsStore final : public NewsStore {
   Access access_;
 };
 
+// The table ban.
 class SqlBanStore final : public BanStore {
  public:
   explicit SqlBanStore(Access access) : access_(access) {}
@@ -27,6 +29,7 @@ class SqlBanStore final : public BanStore {
   Access access_;
 };
 
+// The table setting.
 class SqlSettingStore final : public SettingStore {
  public:
   explicit SqlSettingStore(Access access) : access_(access) {}
@@ -39,6 +42,7 @@ class SqlSettingStore final : public SettingStore {
   Access access_;
 };
 
+// The table audit.
 class SqlAuditStore final : public AuditStore {
  public:
   explicit SqlAuditStore(Access access) : access_(access) {}
@@ -49,6 +53,7 @@ class SqlAuditStore final : public AuditStore {
   Access access_;
 };
 
+// The tables operator and operator_session.
 class SqlOperatorStore final : public OperatorStore {
  public:
   explicit SqlOperatorStore(Access access) : access_(access) {}

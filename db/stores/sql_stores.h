@@ -59,6 +59,7 @@ Status update_one(const Access& access, std::string_view sql, const std::string&
   });
 }
 
+// The tables account and host, with the invites and codes that joining spends.
 class SqlAccountStore final : public AccountStore {
  public:
   explicit SqlAccountStore(Access access) : access_(access) {}
@@ -78,6 +79,7 @@ class SqlAccountStore final : public AccountStore {
   WallTime forgotten_ GUARDED_BY(mutex_);                            // when old entries were dropped last
 };
 
+// The table invite.
 class SqlInviteStore final : public InviteStore {
  public:
   explicit SqlInviteStore(Access access) : access_(access) {}
@@ -90,6 +92,7 @@ class SqlInviteStore final : public InviteStore {
   Access access_;
 };
 
+// The tables run and round.
 class SqlRunStore final : public RunStore {
  public:
   explicit SqlRunStore(Access access) : access_(access) {}
@@ -105,6 +108,7 @@ class SqlRunStore final : public RunStore {
   Access access_;
 };
 
+// The table contribution, and all sums that follow from its lines.
 class SqlContributionStore final : public ContributionStore {
  public:
   explicit SqlContributionStore(Access access) : access_(access) {}
@@ -119,6 +123,7 @@ class SqlContributionStore final : public ContributionStore {
   Access access_;
 };
 
+// The table unconfirmed_claim.
 class SqlClaimStore final : public ClaimStore {
  public:
   explicit SqlClaimStore(Access access) : access_(access) {}
@@ -130,6 +135,7 @@ class SqlClaimStore final : public ClaimStore {
   Access access_;
 };
 
+// The table evaluation.
 class SqlEvaluationStore final : public EvaluationStore {
  public:
   explicit SqlEvaluationStore(Access access) : access_(access) {}
@@ -142,17 +148,7 @@ class SqlEvaluationStore final : public EvaluationStore {
   Access access_;
 };
 
-class SqlLeaderboard final : public LeaderboardQuery {
- public:
-  explicit SqlLeaderboard(Access access) : access_(access) {}
-  Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const override;
-  Result<std::int64_t> volunteers(const RunId& run_id) const override;
-  Result<Totals> totals(const RunId& run_id) const override;
-
- private:
-  Access access_;
-};
-
+// The table lane.
 class SqlLaneStore final : public LaneStore {
  public:
   explicit SqlLaneStore(Access access) : access_(access) {}
@@ -163,6 +159,7 @@ class SqlLaneStore final : public LaneStore {
   Access access_;
 };
 
+// The tables sample_lease, sample_tried and sample_set_aside, and the epochs that they refer to.
 class SqlLeaseStore final : public LeaseStore {
  public:
   explicit SqlLeaseStore(Access access) : access_(access) {}
@@ -181,6 +178,7 @@ class SqlLeaseStore final : public LeaseStore {
   Access access_;
 };
 
+// The tables seated_group and seat.
 class SqlElectorateStore final : public ElectorateStore {
  public:
   explicit SqlElectorateStore(Access access) : access_(access) {}
@@ -191,6 +189,7 @@ class SqlElectorateStore final : public ElectorateStore {
   Access access_;
 };
 
+// The table artefact.
 class SqlArtefactStore final : public ArtefactStore {
  public:
   explicit SqlArtefactStore(Access access) : access_(access) {}
@@ -202,6 +201,7 @@ class SqlArtefactStore final : public ArtefactStore {
   Access access_;
 };
 
+// The table checkpoint.
 class SqlCheckpointStore final : public CheckpointStore {
  public:
   explicit SqlCheckpointStore(Access access) : access_(access) {}

@@ -29,8 +29,9 @@ class Reading {
   // Holders on one page, in order.
   Result<std::vector<std::int64_t>> page() {
     const int limit = std::clamp(request_.limit, 0, kPageRowsMax);
-    STARLING_ASSIGN(Statement list, connection_.prepare(fmt::format("SELECT {} FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3",
-                                                                    board_.id, board_.from, board_.order)));
+    STARLING_ASSIGN(Statement list,
+                    connection_.prepare(fmt::format("SELECT holder FROM {} ORDER BY {} LIMIT ?2 OFFSET ?3", board_.from,
+                                                    board_.order)));
     list.bind(request_.run_id, limit, std::max<std::int64_t>(0, request_.offset));
     return ids(list);
   }
@@ -85,6 +86,10 @@ class Reading {
   const StandingsRequest& request_;
   BoardSql board_;
 };
+
+Result<VolunteerTotals> read_volunteer(const Statement& row) {
+  return VolunteerTotals{row.integer(0), row.text(1), {row.integer(2), row.integer(3)}};
+}
 
 Status read_page(Reading& reading, const StandingsRequest& request, Standings& standings) {
   STARLING_ASSIGN(standings.volunteers, reading.count());
@@ -151,8 +156,8 @@ Result<Standings> SqlStandingsStore::page(const StandingsRequest& request) const
 
 Result<Activity> SqlStandingsStore::activity() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
-  STARLING_ASSIGN(Statement sums, reader->prepare("SELECT days, count(*), sum(samples), sum(credit) FROM window_total "
-                                                  "WHERE credit > 0 GROUP BY days"));
+  STARLING_ASSIGN(Statement sums, reader->prepare("SELECT days, count(*), sum(samples), sum(credit) FROM tally_window "
+                                                  "WHERE kind = 0 AND credit > 0 GROUP BY days"));
   Activity activity;
   for (;;) {
     STARLING_ASSIGN(const bool more, sums.step());
@@ -161,6 +166,30 @@ Result<Activity> SqlStandingsStore::activity() const {
     (day ? activity.volunteers_day : activity.volunteers_week) = sums.integer(1);
     (day ? activity.day : activity.week) = {sums.integer(2), sums.integer(3)};
   }
+}
+
+Result<Credited> SqlStandingsStore::credited(const RunId& run_id) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(
+      Statement sums,
+      reader->prepare("SELECT sum(samples), sum(credit), CASE WHEN ?1 = '' THEN (SELECT count(*) FROM tally "
+                      "WHERE kind = 0 AND shown = 1) ELSE sum(volunteers) END, count(*) FROM run "
+                      "WHERE ?1 = '' OR run_id = ?1"));
+  STARLING_TRY(sums.bind(run_id).step().status());
+  if (!run_id.empty() && sums.integer(3) == 0) {
+    return Error{ErrorCode::not_found, fmt::format("there is no run '{}'", run_id)};
+  }
+  return Credited{{sums.integer(0), sums.integer(1)}, sums.integer(2)};
+}
+
+// The order is that of an index, so the cost of a page depends on its rows only.
+Result<std::vector<VolunteerTotals>> SqlStandingsStore::volunteers_of(const RunId& run_id, const Page& page) const {
+  return select(access_,
+                "SELECT t.holder, a.display_name, t.samples, t.credit FROM tally_run AS t "
+                "JOIN account AS a ON a.id = t.holder WHERE t.kind = 0 AND t.shown = 1 "
+                "AND t.run = (SELECT number FROM run WHERE run_id = ?) "
+                "ORDER BY t.credit DESC, t.samples DESC, t.holder LIMIT ? OFFSET ?",
+                read_volunteer, run_id, limit_of(page), offset_of(page));
 }
 
 Status SqlStandingsStore::roll(WallTime now) {

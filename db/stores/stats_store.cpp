@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kUsers =
     "SELECT a.id, a.display_name, a.created_ms, coalesce(a.team_id, 0), t.samples, t.credit, t.recent, t.recent_ms"
-    " FROM account AS a JOIN account_total AS t ON t.account_id = a.id"
+    " FROM account AS a JOIN tally AS t ON t.kind = 0 AND t.holder = a.id"
     " WHERE t.credit > 0 AND a.state <> 'deleted' ORDER BY a.id";
 
 // The credit of deleted accounts' hosts stays in the totals, but the hosts are not listed.

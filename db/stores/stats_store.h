@@ -12,6 +12,7 @@
 
 namespace starling::db {
 
+// An account with credit, in public figures. Times are UTC.
 struct StatsUser {
   AccountId id = 0;
   std::string name;
@@ -21,6 +22,7 @@ struct StatsUser {
   RecentAverage recent;
 };
 
+// A team with credit; members of earlier times count in its sums.
 struct StatsTeam {
   TeamId id = 0;
   std::string name;  // name that everybody sees
@@ -32,6 +34,7 @@ struct StatsTeam {
   RecentAverage recent;
 };
 
+// A computer with credit, under a number that does not reveal its key.
 struct StatsHost {
   std::int64_t id = 0;
   AccountId owner = 0;  // 0: they do not show their computers

@@ -19,15 +19,11 @@
 
 namespace starling::db {
 
-struct Page {
-  int limit = 100;  // 1 … kPageRowsMax
-  std::int64_t offset = 0;
-};
-
 // permission_denied unless `shown` equals `kept`, both hashes: the device token shown now, and the one with which the
 // host joined. A host that joined without a token may show any or none.
 Status check_device_token(const std::optional<Digest>& kept, const std::optional<Digest>& shown);
 
+// Accounts and their computers.
 class AccountStore {
  public:
   virtual ~AccountStore() = default;
@@ -47,6 +43,7 @@ class AccountStore {
   virtual Result<std::int64_t> revocations() const = 0;
 };
 
+// Invites. They are spent by AccountStore::join alone.
 class InviteStore {
  public:
   virtual ~InviteStore() = default;
@@ -56,6 +53,7 @@ class InviteStore {
   virtual Status withdraw(const Digest& token_hash, WallTime now) = 0;   // expires now; or not_found
 };
 
+// Runs and the rounds that they have decided. A run is never deleted, since the ledger refers to it.
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -70,17 +68,21 @@ class RunStore {
   virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
 };
 
+// Everything that a decided round changes, written in one transaction.
 struct RoundResult {
   RoundRecord record;
   std::vector<Contribution> contributions;
   std::vector<CountedSamples> counted{};
   std::optional<SeatedGroup> successor{};  // group that may decide the next round
 };
+
+// The lines that a call added. A repeated call adds none.
 struct AppendOutcome {
   int inserted = 0;    // number of new ledger lines
   int duplicates = 0;  // number of lines whose (run, round, peer) the ledger had already: nothing was added for them
 };
 
+// The ledger: one line for each credited contribution, never changed or removed.
 class ContributionStore {
  public:
   using Appended = std::function<void(Result<AppendOutcome>)>;
@@ -113,6 +115,7 @@ class ClaimStore {
   virtual Result<std::vector<UnconfirmedClaim>> list(const Page& page) const = 0;  // newest first
 };
 
+// Measurements on the held-out data, over the rounds of a run.
 class EvaluationStore {
  public:
   virtual ~EvaluationStore() = default;
@@ -123,15 +126,7 @@ class EvaluationStore {
   virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;
 };
 
-// Ordered by credit, then samples, then who was first. `run_id` empty: over all runs.
-class LeaderboardQuery {
- public:
-  virtual ~LeaderboardQuery() = default;
-  virtual Result<std::vector<LeaderboardRow>> rows(const RunId& run_id, const Page& page) const = 0;
-  virtual Result<std::int64_t> volunteers(const RunId& run_id) const = 0;  // number of rows
-  virtual Result<Totals> totals(const RunId& run_id) const = 0;
-};
-
+// The lanes of a run's members, kept so that a restarted coordinator deals them alike.
 class LaneStore {
  public:
   virtual ~LaneStore() = default;
@@ -173,6 +168,7 @@ class ElectorateStore {
   virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
 };
 
+// The files that the project serves by their digests.
 class ArtefactStore {
  public:
   virtual ~ArtefactStore() = default;
@@ -198,7 +194,6 @@ struct Stores {
   ContributionStore& contributions;
   ClaimStore& claims;
   EvaluationStore& evaluations;
-  LeaderboardQuery& leaderboard;
   LaneStore& lanes;
   LeaseStore& leases;
   ElectorateStore& electorates;

@@ -1,20 +1,16 @@
-// Helpers for the tallies of teams and computers. Inside db/stores only.
+// Helpers for the tallies: the sums and averages that holders of credit have. Inside db/stores only.
 #pragma once
 
 #include <cstdint>
 
 #include "db/sql/connection.h"
-#include "db/stores/recent_average.h"
-#include "db/stores/records.h"
+#include "db/stores/credit_stores.h"
 #include "shared/base/result.h"
 
 namespace starling::db {
 
-// Numbers as in the schema.
-enum class TallyKind : std::uint8_t { volunteer = 0, team = 1, computer = 2 };
-
 // The holder's recent average when every line that still counts is granted again.
-Result<RecentAverage> replay_tally(Connection& connection, TallyKind kind, std::int64_t holder);
+Result<RecentAverage> replay_tally(Connection& connection, Holder of, std::int64_t holder);
 
 // Replays and stores the tallies that the account's lines count in. Inside a write, after lines of the account were
 // reversed.
@@ -28,7 +24,7 @@ Status for_each_tally(Connection& connection, const Check& check) {
     STARLING_ASSIGN(const bool more, all.step());
     if (!more) return {};
     const RecentAverage kept{all.real(2), {all.integer(3)}};
-    STARLING_TRY(check(static_cast<TallyKind>(all.integer(0)), all.integer(1), kept));
+    STARLING_TRY(check(static_cast<Holder>(all.integer(0)), all.integer(1), kept));
   }
 }
 

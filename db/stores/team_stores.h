@@ -14,6 +14,7 @@ namespace starling::db {
 
 using TeamId = std::int64_t;  // 0: none
 
+// A team as everybody may see it.
 struct Team {
   TeamId id = 0;
   std::string name;     // unique; a banned team is shown under another name
@@ -30,6 +31,7 @@ struct TeamMember {
   bool is_there = true;  // false: they have left
 };
 
+// Teams and their members. An account is in at most one team.
 class TeamStore {
  public:
   virtual ~TeamStore() = default;

@@ -49,8 +49,9 @@ Result<bool> roll(Connection& connection, Window window, std::int64_t newest, Wa
   return window.head < newest || window.tail == before.tail + kRollLinesMax;
 }
 
-// Counts the lines for teams and computers.
-Status tally_in_window(Connection& connection, const WindowLines& lines) {
+}  // namespace
+
+Status count_in_window(Connection& connection, const WindowLines& lines) {
   STARLING_ASSIGN(
       Statement add,
       connection.prepare(
@@ -58,6 +59,8 @@ Status tally_in_window(Connection& connection, const WindowLines& lines) {
           "WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
           "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)) "
           "INSERT INTO tally_window (kind, days, holder, samples, credit, shown) "
+          "SELECT 0, CAST(?1 AS BIGINT), account_id, ?4 * sum(samples), ?4 * sum(credit), 1 FROM line "
+          "GROUP BY account_id UNION ALL "
           "SELECT 1, CAST(?1 AS BIGINT), team_id, ?4 * sum(samples), ?4 * sum(credit), 1 FROM line "
           "WHERE team_id IS NOT NULL GROUP BY team_id UNION ALL "
           "SELECT 2, CAST(?1 AS BIGINT), host, ?4 * sum(samples), ?4 * sum(credit), "
@@ -65,30 +68,11 @@ Status tally_in_window(Connection& connection, const WindowLines& lines) {
           "GROUP BY host, account_id HAVING true "
           "ON CONFLICT (kind, days, holder) DO UPDATE SET samples = tally_window.samples + excluded.samples, "
           "credit = tally_window.credit + excluded.credit"));
-  return add.bind(lines.days, lines.first, lines.last, lines.sign).run();
-}
-
-}  // namespace
-
-Status count_in_window(Connection& connection, const WindowLines& lines) {
-  STARLING_ASSIGN(Statement add,
-                  connection.prepare(
-                      "INSERT INTO window_total (days, account_id, samples, credit) "
-                      "SELECT CAST(?1 AS BIGINT), line.account_id, ?4 * sum(line.samples), ?4 * sum(line.credit) "
-                      "FROM contribution AS line WHERE line.id BETWEEN ?2 AND ?3 AND line.reverses IS NULL "
-                      "AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id) "
-                      "GROUP BY line.account_id "
-                      "ON CONFLICT (days, account_id) DO UPDATE SET samples = window_total.samples + excluded.samples, "
-                      "credit = window_total.credit + excluded.credit"));
   STARLING_TRY(add.bind(lines.days, lines.first, lines.last, lines.sign).run());
-  STARLING_TRY(tally_in_window(connection, lines));
   if (lines.sign > 0) return {};
-  for (const std::string_view sql : {"DELETE FROM window_total WHERE days = ? AND credit = 0 AND samples = 0",
-                                     "DELETE FROM tally_window WHERE days = ? AND credit = 0 AND samples = 0"}) {
-    STARLING_ASSIGN(Statement tidy, connection.prepare(sql));
-    STARLING_TRY(tidy.bind(lines.days).run());
-  }
-  return {};
+  STARLING_ASSIGN(Statement tidy,
+                  connection.prepare("DELETE FROM tally_window WHERE days = ? AND credit = 0 AND samples = 0"));
+  return tidy.bind(lines.days).run();
 }
 
 Result<bool> roll_windows(Connection& connection, WallTime now) {

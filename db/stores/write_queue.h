@@ -19,6 +19,7 @@
 
 namespace starling::db {
 
+// Sizes and times of a process's one queue.
 struct WriteQueueOptions {
   Duration commit_interval = from_ms(10);           // least time from the start of one commit to the next
   std::size_t batch_max = 4096;                     // operations in one transaction
@@ -26,6 +27,7 @@ struct WriteQueueOptions {
   std::function<void(const Error&)> on_fatal = {};  // see DatabaseOptions
 };
 
+// Counts since the queue was made; see DatabaseHealth.
 struct WriteStats {
   std::int64_t commits = 0;
   std::int64_t writes = 0;

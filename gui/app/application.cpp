@@ -122,7 +122,7 @@ void Application::follow() {
   daemon_started_ = true;
   watchVersion();
   if (!window_.isVisible()) return;
-  if (!wizard_offered_ && daemon_.status().project.empty()) showWizard({});
+  if (!wizard_offered_ && daemon_.status().membership.project.empty()) showWizard({});
   wizard_offered_ = true;
 }
 
@@ -189,9 +189,7 @@ void Application::onClosed() {
 void Application::quit(bool stop_training) {
   settings_.setGeometry(window_.saveGeometry());
   if (!stop_training || !daemon_.connected()) return QApplication::quit();
-  wire::ControlRequest stop;
-  stop.command = "stop";
-  daemon_.ask(stop, this, [](const link::Reply&) { QApplication::quit(); });
+  daemon_.ask(wire::StopDaemon{}, this, [](const link::Reply&) { QApplication::quit(); });
 }
 
 void Application::notify(const QString& title, const QString& words) {

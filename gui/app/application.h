@@ -18,6 +18,7 @@
 
 namespace starling::app {
 
+// The command line of the window's program.
 struct ApplicationOptions {
   std::filesystem::path data_dir;
   QString daemon_program;  // started if no daemon runs

@@ -47,15 +47,15 @@ void Notifier::look() {
     }
   }
   problems_ = status.problems;
-  if (project_ != status.project) credited_.reset();
-  project_ = status.project;
-  if (status.run_id.empty() || status.run_state.empty()) return;  // the ledger is not known yet
-  const SampleCount before = credited_.value_or(status.samples_credited);
-  credited_ = status.samples_credited;
-  if (before == 0 && status.samples_credited > 0) {
+  if (project_ != status.membership.project) credited_.reset();
+  project_ = status.membership.project;
+  if (status.membership.run_id.empty() || status.membership.run_state.empty()) return;  // the ledger is not known yet
+  const SampleCount before = credited_.value_or(status.training.samples_credited);
+  credited_ = status.training.samples_credited;
+  if (before == 0 && status.training.samples_credited > 0) {
     emit noticed(tr("First contribution accepted"),
-                 tr("The model of %1 has learned from this computer.").arg(models::text(status.project)));
-  } else if (const SampleCount stone = milestonePassed(before, status.samples_credited); stone > 0) {
+                 tr("The model of %1 has learned from this computer.").arg(models::text(status.membership.project)));
+  } else if (const SampleCount stone = milestonePassed(before, status.training.samples_credited); stone > 0) {
     emit noticed(tr("Thank you"), tr("%1 samples of yours have been accepted.").arg(models::countText(stone)));
   }
 }

@@ -44,12 +44,7 @@ void Tray::makeMenu() {
       menu_.addAction(tr("Pause when this round is done"), this, [this] { widgets::pauseAfterRound(daemon_); });
   snooze_gpu_ = widgets::makeSnoozeMenu(daemon_, true, &menu_);
   menu_.addMenu(snooze_gpu_);
-  update_ = menu_.addAction(QString(), this, [this] {
-    wire::ControlRequest request;
-    request.command = "update";
-    request.install = true;
-    daemon_.tell(request);
-  });
+  update_ = menu_.addAction(QString(), this, [this] { daemon_.tell(wire::LookForUpdate{true}); });
   restart_ = menu_.addAction(tr("Restart this window as the new version"), this, &Tray::restartWanted);
   restart_->setVisible(false);
   menu_.addSeparator();
@@ -88,7 +83,7 @@ void Tray::follow() {
   icon_.setToolTip(tr("Starling: %1").arg(situation.headline) +
                    (situation.detail.isEmpty() ? QString() : QLatin1Char('\n') + situation.detail));
   state_->setText(situation.headline);
-  const bool joined = daemon_.connected() && !daemon_.status().project.empty();
+  const bool joined = daemon_.connected() && !daemon_.status().membership.project.empty();
   const bool paused = situation.face == models::Face::paused;
   resume_->setVisible(joined && paused);
   pause_->setVisible(joined && !paused);

@@ -11,9 +11,15 @@ constexpr milliseconds kDeadline{15000};
 // The deadline of commands that wait for the coordinator, the disk, or the model.
 constexpr milliseconds kLongDeadline{120000};
 
-milliseconds deadlineOf(const std::string& command) {
-  const bool is_long = command == "join" || command == "leave" || command == "sample" || command == "preview" ||
-                       command == "leaderboard";
+template <typename... Commands>
+bool isOneOf(const wire::ControlRequest& request) {
+  return (std::holds_alternative<Commands>(request) || ...);
+}
+
+milliseconds deadlineOf(const wire::ControlRequest& request) {
+  const bool is_long =
+      isOneOf<wire::JoinProject, wire::LeaveProject, wire::SampleText, wire::PreviewProject, wire::GetLeaderboard>(
+          request);
   return is_long ? kLongDeadline : kDeadline;
 }
 
@@ -31,10 +37,8 @@ DaemonLink::DaemonLink(LinkOptions options, QObject* parent)
 void DaemonLink::open() { next_.start(0); }
 
 void DaemonLink::poll() {
-  wire::ControlRequest request;
-  request.command = "status";
-  request.after_revision = revision_;
-  watch_.send(request, revision_ ? options_.silence_max : kDeadline, [this](const Reply& reply) { take(reply); });
+  watch_.send(wire::GetStatus{revision_}, revision_ ? options_.silence_max : kDeadline,
+              [this](const Reply& reply) { take(reply); });
 }
 
 void DaemonLink::take(const Reply& reply) {
@@ -67,12 +71,11 @@ void DaemonLink::ask(const wire::ControlRequest& request, ReplyHandler handler) 
   }
   ++requests_;
   auto* channel = new ControlChannel(socket_path_, this);
-  channel->send(request, deadlineOf(request.command),
-                [this, channel, handler = std::move(handler)](const Reply& reply) {
-                  --requests_;
-                  channel->deleteLater();
-                  handler(reply);
-                });
+  channel->send(request, deadlineOf(request), [this, channel, handler = std::move(handler)](const Reply& reply) {
+    --requests_;
+    channel->deleteLater();
+    handler(reply);
+  });
 }
 
 }  // namespace starling::link

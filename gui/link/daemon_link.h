@@ -15,6 +15,8 @@
 
 namespace starling::link {
 
+// The daemon's data directory, and times of the link. `silence_max` is the longest wait for a status that did not
+// change.
 struct LinkOptions {
   std::filesystem::path data_dir;
   std::chrono::milliseconds retry{500};  // after a connection that failed
@@ -22,6 +24,8 @@ struct LinkOptions {
   std::chrono::milliseconds silence_max{wire::kLongPollMs + 5000};
 };
 
+// The link's state since the last answer: none came yet, the last one was a status, or it was an error. `gone` is left
+// by itself when a daemon answers again.
 enum class LinkState { connecting, connected, gone };
 
 class DaemonLink : public QObject {

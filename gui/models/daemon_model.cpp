@@ -52,23 +52,18 @@ void DaemonModel::tell(const wire::ControlRequest& request) {
       emit changed();
     }
     // The situation shows the result of a pause or of its end.
-    const bool told = !request.gpu && (request.command == "pause" || request.command == "resume");
-    if (!told && !reply->text.empty()) emit said(replyWords(reply->text));
+    const auto* const pause = std::get_if<wire::Pause>(&request);
+    const auto* const resume = std::get_if<wire::Resume>(&request);
+    const bool shown = (pause != nullptr && !pause->gpu) || (resume != nullptr && !resume->gpu);
+    if (!shown && !reply->text.empty()) emit said(replyWords(reply->text));
   });
 }
 
 void DaemonModel::set(const char* preference, const std::string& value) {
-  wire::ControlRequest request;
-  request.command = "set_preferences";
-  request.changes = {{preference, value}};
-  tell(request);
+  tell(wire::SetPreferences{{}, {{preference, value}}});
 }
 
-void DaemonModel::fetchPreferences() {
-  wire::ControlRequest request;
-  request.command = "preferences";
-  tell(request);
-}
+void DaemonModel::fetchPreferences() { tell(wire::GetPreferences{}); }
 
 void DaemonModel::startDaemon() {
   if (const Status started = link::startDaemon(daemon_program_, link_.dataDir()); !started.ok()) {

@@ -23,20 +23,17 @@ HistoryModel::HistoryModel(DaemonModel& daemon, QObject* parent) : QObject(paren
 void HistoryModel::follow() {
   if (pace_.isActive() || !daemon_.connected()) return;
   const wire::DaemonStatus& status = daemon_.status();
-  const std::int64_t rounds = status.rounds_done + status.rounds_failed;
-  if (rounds == rounds_seen_ && status.project == project_seen_) return;
+  const std::int64_t rounds = status.training.rounds_done + status.training.rounds_failed;
+  if (rounds == rounds_seen_ && status.membership.project == project_seen_) return;
   rounds_seen_ = rounds;
-  project_seen_ = status.project;
+  project_seen_ = status.membership.project;
   pace_.start();
   fetch(HistorySpan::rounds);
   fetch(HistorySpan::day);
 }
 
 void HistoryModel::fetch(HistorySpan span) {
-  wire::ControlRequest request;
-  request.command = "history";
-  request.span = wire::to_string(span);
-  daemon_.ask(request, this, [this, span](const link::Reply& reply) {
+  daemon_.ask(wire::GetHistory{std::string(wire::to_string(span))}, this, [this, span](const link::Reply& reply) {
     if (!reply.ok() || !reply->history.has_value()) return;
     spans_[static_cast<std::size_t>(span)] = *reply->history;
     emit arrived(span);

@@ -7,8 +7,10 @@
 
 namespace starling::models {
 
+// Severity of a line, as far as the window shows a difference.
 enum class LogLevel { info, warning, error };
 
+// A line of the log, divided into columns.
 struct LogLine {
   QString time;
   LogLevel level = LogLevel::info;  // debug counts as info

@@ -11,18 +11,7 @@ struct Rules {
   Q_DECLARE_TR_FUNCTIONS(Rules)
 };
 
-wire::ControlRequest setting(const char* name, const char* value) {
-  wire::ControlRequest request;
-  request.command = "set_preferences";
-  request.changes = {{name, value}};
-  return request;
-}
-
-wire::ControlRequest command(const char* name) {
-  wire::ControlRequest request;
-  request.command = name;
-  return request;
-}
+wire::ControlRequest setting(const char* name, const char* value) { return wire::SetPreferences{{}, {{name, value}}}; }
 
 QString goesOnAt(const wire::DaemonStatus& status, WallTime now, const QString& otherwise) {
   if (status.rules.ends_at.unix_ms == 0) return otherwise;
@@ -50,7 +39,7 @@ Situation waiting(QString headline, QString detail, QString action, wire::Contro
           Remedy::request, std::move(action),   std::move(request)};
 }
 
-std::optional<Situation> byWish(const wire::DaemonStatus& status, WallTime now) {
+std::optional<Situation> byRequest(const wire::DaemonStatus& status, WallTime now) {
   const std::string& code = status.rules.code;
   if (code == "paused" || code == "snoozed") {
     const QString headline = code == "paused" ? Rules::tr("Paused by you") : Rules::tr("Snoozed by you");
@@ -59,7 +48,7 @@ std::optional<Situation> byWish(const wire::DaemonStatus& status, WallTime now) 
                      goesOnAt(status, now, Rules::tr("Goes on when you resume.")),
                      Remedy::request,
                      Rules::tr("Resume"),
-                     command("resume")};
+                     wire::Resume{}};
   }
   if (code == "compute_off") {
     Situation off =
@@ -152,7 +141,7 @@ std::optional<Situation> byUse(const std::string& code, const wire::Preferences&
 }  // namespace
 
 Situation pausedByRules(const wire::DaemonStatus& status, const wire::Preferences& preferences, WallTime now) {
-  std::optional<Situation> found = byWish(status, now);
+  std::optional<Situation> found = byRequest(status, now);
   if (!found) found = byLimit(status, preferences, now);
   if (!found) found = byTime(status, now);
   if (!found) found = byUse(status.rules.code, preferences);

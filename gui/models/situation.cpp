@@ -41,25 +41,21 @@ Situation withoutDaemon(const Snapshot& snapshot) {
   }
 }
 
-bool takesPart(const std::string& phase) {
-  return phase == "training" || phase == "averaging" || phase == "stepping" || phase == "evaluating";
-}
-
 Situation inTraining(const wire::DaemonStatus& status) {
   Situation s;
   s.face = Face::training;
-  s.headline =
-      (status.coordinator_away ? Words::tr("Training goes on; %1 cannot be reached") : Words::tr("Training for %1"))
-          .arg(text(status.project));
+  s.headline = (status.membership.coordinator_away ? Words::tr("Training goes on; %1 cannot be reached")
+                                                   : Words::tr("Training for %1"))
+                   .arg(text(status.membership.project));
   if (status.rules.pause_after_round) {
     s.detail = Words::tr("This round is finished first, then it pauses.");
     s.remedy = Remedy::request;
-    s.request.command = "resume";
+    s.request = wire::Resume{};
     s.action = Words::tr("Do not pause");
-  } else if (status.coordinator_away) {
+  } else if (status.membership.coordinator_away) {
     s.detail = Words::tr("The project's coordinator does not answer. What is trained is told later; nothing is lost.");
-  } else if (status.swarm_size > 1) {
-    s.detail = Words::tr("This computer is one of %1 that train its neural network together.").arg(status.swarm_size);
+  } else if (status.swarm.size > 1) {
+    s.detail = Words::tr("This computer is one of %1 that train its neural network together.").arg(status.swarm.size);
   } else {
     s.detail = Words::tr("This computer is the only one just now; others can join at any time.");
   }
@@ -77,7 +73,7 @@ Situation onTheWay(const wire::DaemonStatus& status) {
   if (!status.ends_when.empty()) {
     s.detail = Words::tr("Until: %1.", "what ends it, a clause").arg(daemonWords(status.ends_when).toLower());
   }
-  const bool away = status.coordinator_away || status.reason.find("cannot be reached") != std::string::npos;
+  const bool away = status.membership.coordinator_away || status.reason.find("cannot be reached") != std::string::npos;
   s.face = away ? Face::disconnected : Face::waiting;
   if (!status.rules.action.empty()) {  // training stops until the owner acts
     s.face = Face::attention;
@@ -86,8 +82,7 @@ Situation onTheWay(const wire::DaemonStatus& status) {
       s.action = Words::tr("Change the limit…");
     } else if (status.rules.action_command.rfind("projects allow", 0) == 0) {
       s.remedy = Remedy::request;
-      s.request.command = "allow";
-      s.request.project = status.project;
+      s.request = wire::AllowProject{status.membership.project};
       s.action = Words::tr("I trust this project: allow it");
     }
     return s;
@@ -111,8 +106,7 @@ Situation tooOld(const wire::UpdateStatus& update) {
   } else if (update.can_install) {
     s.detail = Words::tr("Nothing is trained until then.");
     s.remedy = Remedy::request;
-    s.request.command = "update";
-    s.request.install = true;
+    s.request = wire::LookForUpdate{true};
     s.action = Words::tr("Update now");
   } else {
     s.detail = Words::tr("Update it the way Starling was installed.");
@@ -125,7 +119,7 @@ Situation tooOld(const wire::UpdateStatus& update) {
 Situation situationOf(const Snapshot& snapshot) {
   if (snapshot.link != link::LinkState::connected || !snapshot.status) return withoutDaemon(snapshot);
   const wire::DaemonStatus& status = *snapshot.status;
-  if (status.project.empty()) {
+  if (status.membership.project.empty()) {
     return {
         Face::attention,
         Words::tr("No project yet"),
@@ -136,10 +130,10 @@ Situation situationOf(const Snapshot& snapshot) {
         Words::tr("Join a project…"),
         {}};
   }
-  Situation s = status.phase == "paused"          ? pausedByRules(status, snapshot.preferences, snapshot.now)
-                : takesPart(status.phase)         ? inTraining(status)
-                : !status.update.required.empty() ? tooOld(status.update)
-                                                  : onTheWay(status);
+  Situation s = status.phase == wire::DaemonPhase::paused ? pausedByRules(status, snapshot.preferences, snapshot.now)
+                : wire::has_round_under_way(status.phase) ? inTraining(status)
+                : !status.update.required.empty()         ? tooOld(status.update)
+                                                          : onTheWay(status);
   // A problem of this computer, or a message of the coordinator for its owner: the window lists it.
   if (!status.problems.empty() && s.face != Face::paused) s.face = Face::attention;
   return s;

@@ -13,6 +13,7 @@ namespace starling::models {
 // The five states of the tray icon.
 enum class Face { training, paused, waiting, attention, disconnected };
 
+// The effect of the main button: the window does it, except for `request`, which it sends to the daemon.
 enum class Remedy { none, start_daemon, join, request, open_preferences, open_log };
 
 struct Situation {

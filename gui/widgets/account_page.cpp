@@ -63,21 +63,20 @@ void AccountPage::showEvent(QShowEvent* event) {
 void AccountPage::showStatus() {
   if (!isVisible()) return;
   const wire::DaemonStatus& status = daemon_.status();
-  project_->setText(models::text(status.project));
-  name_->setText(models::text(status.display_name));
-  run_->setText(status.run_id.empty() ? QStringLiteral("–") : models::text(status.run_title));
-  credit_->setText(tr("%1 credit (points, not money) for %2 accepted samples")
-                       .arg(models::creditText(status.credit), models::countText(status.samples_credited)));
-  computer_->setText(models::text(status.peer.brief()));
-  const std::string turn = std::to_string(status.projects) + status.project;
+  project_->setText(models::text(status.membership.project));
+  name_->setText(models::text(status.membership.display_name));
+  run_->setText(status.membership.run_id.empty() ? QStringLiteral("–") : models::text(status.membership.run_title));
+  credit_->setText(
+      tr("%1 credit (points, not money) for %2 accepted samples")
+          .arg(models::creditText(status.training.credit), models::countText(status.training.samples_credited)));
+  computer_->setText(models::text(status.membership.peer.brief()));
+  const std::string turn = std::to_string(status.membership.projects) + status.membership.project;
   if (turn != listed_) fetchProjects();
   listed_ = turn;
 }
 
 void AccountPage::fetchProjects() {
-  wire::ControlRequest request;
-  request.command = "projects";
-  daemon_.ask(request, this, [this](const link::Reply& reply) {
+  daemon_.ask(wire::ListProjects{}, this, [this](const link::Reply& reply) {
     if (reply.ok() && reply->projects.has_value()) showProjects(*reply->projects);
   });
 }
@@ -99,7 +98,8 @@ void AccountPage::showProjects(const std::vector<wire::ProjectView>& projects) {
 }
 
 void AccountPage::leave() {
-  QMessageBox question(QMessageBox::Question, tr("Leave the project %1?").arg(models::text(daemon_.status().project)),
+  QMessageBox question(QMessageBox::Question,
+                       tr("Leave the project %1?").arg(models::text(daemon_.status().membership.project)),
                        tr("What was accepted from you stays credited. The model and its data are removed from this "
                           "computer. Without another project nothing is trained until you join one."),
                        QMessageBox::Cancel, this);
@@ -107,9 +107,8 @@ void AccountPage::leave() {
   question.setDefaultButton(QMessageBox::Cancel);
   question.exec();
   if (question.clickedButton() != leave_button) return;
-  wire::ControlRequest request;
-  request.command = "leave";
-  if (daemon_.status().projects > 1) request.project = daemon_.status().project;
+  wire::LeaveProject request;
+  if (daemon_.status().membership.projects > 1) request.project = daemon_.status().membership.project;
   daemon_.tell(request);
 }
 

@@ -138,10 +138,7 @@ void LinkPage::lookUp() {
   }
   answer_->setText(tr("Asking the project…"));
   without_daemon_ = !daemon_.connected();
-  wire::ControlRequest request;
-  request.command = "preview";
-  request.link = choice_->link;
-  daemon_.ask(request, this, [this, look_up = ++look_ups_](const link::Reply& reply) {
+  daemon_.ask(wire::PreviewProject{choice_->link}, this, [this, look_up = ++look_ups_](const link::Reply& reply) {
     if (look_up == look_ups_) show(reply);  // otherwise a later look-up has replaced this one
   });
 }

@@ -15,6 +15,7 @@ class QVBoxLayout;
 
 namespace starling::widgets {
 
+// Takes the join link and shows the project that it leads to. Complete once a coordinator has answered for the link.
 class LinkPage : public QWizardPage {
   Q_OBJECT
 
@@ -38,6 +39,7 @@ class LinkPage : public QWizardPage {
   bool pasted_ = false;  // the link was pasted, not typed
 };
 
+// Says what the computer gives and what strangers see. Complete once the volunteer agrees.
 class GivePage : public QWizardPage {
   Q_OBJECT
 
@@ -52,6 +54,7 @@ class GivePage : public QWizardPage {
   QCheckBox* agreed_;
 };
 
+// The choice of a preset of preferences; the gentle one is chosen at first.
 class LimitsPage : public QWizardPage {
   Q_OBJECT
 
@@ -64,6 +67,7 @@ class LimitsPage : public QWizardPage {
   QButtonGroup* presets_;
 };
 
+// A summary before the wizard joins. Options that other rooms add, such as starting at log-in, are widgets on it.
 class ReadyPage : public QWizardPage {
   Q_OBJECT
 

@@ -57,17 +57,9 @@ void FirstStepsPage::setLimitsAndJoin() {
   again_->hide();
   change_->hide();
   message_->setText(tr("Joining…"));
-  wire::ControlRequest limits;
-  limits.command = "set_preferences";
-  limits.preset = choice_->preset;
-  daemon_.ask(limits, this, [this](const link::Reply& set) {
+  daemon_.ask(wire::SetPreferences{choice_->preset}, this, [this](const link::Reply& set) {
     if (!set.ok()) return fail(set.error());
-    wire::ControlRequest join;
-    join.command = "join";
-    join.link = choice_->link;
-    join.name = choice_->name;
-    join.password = choice_->password;
-    join.email = choice_->email;
+    const wire::JoinProject join{choice_->link, choice_->name, choice_->password, choice_->email};
     daemon_.ask(join, this, [this](const link::Reply& joined) {
       if (!joined.ok()) return fail(joined.error());
       joined_ = true;
@@ -99,9 +91,9 @@ void FirstStepsPage::mark(Step step, bool done, const QString& words) {
 void FirstStepsPage::showStatus() {
   const wire::DaemonStatus& status = daemon_.status();
   const bool here = joined_ && daemon_.connected();
-  const bool prepared = here && !status.run_id.empty();
-  const bool trained = prepared && (status.samples_total > 0 || status.samples_credited > 0);
-  const bool accepted = prepared && status.samples_credited > 0;
+  const bool prepared = here && !status.membership.run_id.empty();
+  const bool trained = prepared && (status.training.samples_total > 0 || status.training.samples_credited > 0);
+  const bool accepted = prepared && status.training.samples_credited > 0;
   mark(kJoined, here, tr("Joined %1").arg(models::text(choice_->preview.project)));
   mark(kPrepared, prepared, tr("The model and its data are on this computer"));
   const std::string& reach = status.reach.reachability;
@@ -113,8 +105,9 @@ void FirstStepsPage::showStatus() {
            : tr("Connection test: others cannot call this computer, so it calls them; full credit all the same"));
   mark(kTrained, trained, tr("The first samples are computed"));
   mark(kAccepted, accepted,
-       accepted ? tr("The first samples are accepted: %1 so far").arg(models::countText(status.samples_credited))
-                : tr("The first samples are accepted"));
+       accepted
+           ? tr("The first samples are accepted: %1 so far").arg(models::countText(status.training.samples_credited))
+           : tr("The first samples are accepted"));
   if (accepted) {
     message_->setText(tr("Thank you! The model has learned from this computer."));
   } else if (here) {

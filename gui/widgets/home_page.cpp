@@ -105,23 +105,25 @@ void HomePage::changeEvent(QEvent* event) {
 void HomePage::showStatus() {
   showSituation(daemon_.situation());
   const wire::DaemonStatus& status = daemon_.status();
-  const bool joined = daemon_.connected() && !status.project.empty();
-  figures_->setVisible(!status.project.empty());
-  loss_->setVisible(!status.project.empty());
+  const bool joined = daemon_.connected() && !status.membership.project.empty();
+  figures_->setVisible(!status.membership.project.empty());
+  loss_->setVisible(!status.membership.project.empty());
   figures_->setEnabled(joined);
   problems_->setText(daemon_.connected() ? problemText(status.problems) : QString());
   problems_->setVisible(!problems_->text().isEmpty());
-  figures_->set(kCredit, models::creditText(status.credit),
-                tr("%1 samples accepted from you in this run").arg(models::countText(status.samples_credited)));
   figures_->set(
-      kSwarm, models::countText(status.swarm_size),
-      tr("%1 samples a second together, %2 of them here")
-          .arg(models::numberText(status.swarm_samples_per_s, 1), models::numberText(status.samples_per_s, 1)));
+      kCredit, models::creditText(status.training.credit),
+      tr("%1 samples accepted from you in this run").arg(models::countText(status.training.samples_credited)));
+  figures_->set(kSwarm, models::countText(status.swarm.size),
+                tr("%1 samples a second together, %2 of them here")
+                    .arg(models::numberText(status.swarm.samples_per_s, 1),
+                         models::numberText(status.training.samples_per_s, 1)));
   figures_->set(
       kQuality,
-      status.validation_bits_per_byte ? models::numberText(*status.validation_bits_per_byte, 3) : QStringLiteral("–"),
-      (status.validation_accuracy
-           ? tr("%1 % of them guessed right. ").arg(models::numberText(100 * *status.validation_accuracy, 1))
+      status.training.validation_bits_per_byte ? models::numberText(*status.training.validation_bits_per_byte, 3)
+                                               : QStringLiteral("–"),
+      (status.training.validation_accuracy
+           ? tr("%1 % of them guessed right. ").arg(models::numberText(100 * *status.training.validation_accuracy, 1))
            : QString()) +
           tr("Bits per byte, or per label, of data that the model is not trained on; lower is better"));
 }
@@ -137,7 +139,7 @@ void HomePage::showSituation(const models::Situation& situation) {
   detail_->setVisible(!situation.detail.isEmpty());
   action_->setVisible(!situation.action.isEmpty());
   action_->setText(situation.action);
-  const bool joined = daemon_.connected() && !daemon_.status().project.empty();
+  const bool joined = daemon_.connected() && !daemon_.status().membership.project.empty();
   pause_->setVisible(joined && situation.face != models::Face::paused);
   snooze_->setVisible(joined);
   after_round_->setVisible(joined && situation.face == models::Face::training &&

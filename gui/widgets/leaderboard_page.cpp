@@ -12,20 +12,71 @@
 #include "gui/models/daemon_words.h"
 #include "gui/models/format.h"
 #include "gui/widgets/table.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::widgets {
 namespace {
 
+using leaderboard::Board;
+using leaderboard::Column;
+using leaderboard::kColumns;
+using leaderboard::Unit;
+
 constexpr std::chrono::seconds kRefresh{60};
+constexpr int kFirstFigure = 2;  // after rank and name
+
+// The texts of shared/leaderboard/columns.h that the window shows.
+[[maybe_unused]] constexpr const char* kColumnTexts[] = {
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "Recent average"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "Credit"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "Samples"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "Samples, 24 hours"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "Samples, 7 days"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "By recent average"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "By credit in all"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "By this run"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "By the last 24 hours"),
+    QT_TRANSLATE_NOOP("starling::widgets::LeaderboardPage", "By the last 7 days"),
+};
+
+QString words(std::string_view text) { return LeaderboardPage::tr(std::string(text).c_str()); }
+
+QStringList headings() {
+  QStringList headings{LeaderboardPage::tr("Rank"), LeaderboardPage::tr("Name")};
+  for (const Column& column : kColumns) {
+    if (!column.window.empty()) headings.append(words(column.window));
+  }
+  return headings;
+}
+
+// The figures that a narrow window hides, the last first; total credit stays.
+QList<int> spareFigures() {
+  QList<int> spare;
+  int index = kFirstFigure;
+  for (const Column& column : kColumns) {
+    if (column.window.empty()) continue;
+    if (column.board != Board::total || column.unit != Unit::credit) spare.prepend(index);
+    ++index;
+  }
+  return spare;
+}
+
+models::RowsModel::Row cellsOf(const wire::StandingView& row, const QString& name) {
+  models::RowsModel::Row cells{static_cast<qlonglong>(row.rank), name};
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    if (kColumns[i].window.empty()) continue;
+    const double figure = row.figures.at(i);
+    cells.append(kColumns[i].unit == Unit::samples ? QVariant(static_cast<qlonglong>(figure)) : QVariant(figure));
+  }
+  return cells;
+}
 
 }  // namespace
 
 LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
     : QWidget(parent),
       daemon_(daemon),
-      rows_(new models::RowsModel({tr("Rank"), tr("Name"), tr("Recent average"), tr("Credit"), tr("Samples"),
-                                   tr("Samples, 24 hours"), tr("Samples, 7 days")},
-                                  this)),
+      rows_(new models::RowsModel(headings(), this)),
       sort_(new QComboBox()),
       search_(new QLineEdit()),
       own_(new QLabel()),
@@ -43,7 +94,7 @@ LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(makeChoice());
   layout->addWidget(own_);
-  layout->addWidget(makeTable(rows_, tr("Leaderboard"), {.wide_column = 1, .spare = {6, 5, 4, 2}}), 1);
+  layout->addWidget(makeTable(rows_, tr("Leaderboard"), {.wide_column = 1, .spare = spareFigures()}), 1);
   layout->addLayout(pages);
   connect(previous_, &QPushButton::clicked, this, [this] { turn(-1); });
   connect(next_, &QPushButton::clicked, this, [this] { turn(1); });
@@ -51,12 +102,9 @@ LeaderboardPage::LeaderboardPage(models::DaemonModel& daemon, QWidget* parent)
 }
 
 QWidget* LeaderboardPage::makeChoice() {
-  const std::pair<QString, QString> sorts[] = {{tr("By recent average"), QStringLiteral("recent")},
-                                               {tr("By credit in all"), QStringLiteral("total")},
-                                               {tr("By this run"), QStringLiteral("run")},
-                                               {tr("By the last 24 hours"), QStringLiteral("day")},
-                                               {tr("By the last 7 days"), QStringLiteral("week")}};
-  for (const auto& [label, name] : sorts) sort_->addItem(label, name);
+  for (const Column& column : kColumns) {
+    if (!column.sort.empty()) sort_->addItem(words(column.order), models::text(std::string(column.sort)));
+  }
   sort_->setAccessibleName(tr("Order"));
   sort_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   search_->setPlaceholderText(tr("Search for a name"));
@@ -93,8 +141,7 @@ void LeaderboardPage::turn(int pages) {
 }
 
 void LeaderboardPage::fetch() {
-  wire::ControlRequest request;
-  request.command = "leaderboard";
+  wire::GetLeaderboard request;
   request.sort = sort_->currentData().toString().toStdString();
   request.search = search_->text().toStdString();
   request.page = page_;
@@ -110,17 +157,16 @@ void LeaderboardPage::show(const link::Reply& reply) {
   QList<models::RowsModel::Row> rows;
   for (const wire::StandingView& row : board.rows) {
     const QString name = models::text(row.name);
-    rows.append({static_cast<qlonglong>(row.rank),
-                 row.name == daemon_.status().display_name ? tr("%1 (you)").arg(name) : name, row.recent_average,
-                 row.credit, static_cast<qlonglong>(row.samples), static_cast<qlonglong>(row.day_samples),
-                 static_cast<qlonglong>(row.week_samples)});
+    rows.append(cellsOf(row, row.name == daemon_.status().membership.display_name ? tr("%1 (you)").arg(name) : name));
   }
   rows_->setRows(std::move(rows));
-  own_->setText(board.pinned
-                    ? tr("You are number %1 of %2: %3 credit for %4 samples.")
-                          .arg(models::countText(board.pinned->rank), models::countText(board.volunteers),
-                               models::creditText(board.pinned->credit), models::countText(board.pinned->samples))
-                    : tr("You appear here with your first accepted sample."));
+  own_->setText(
+      board.pinned
+          ? tr("You are number %1 of %2: %3 credit for %4 samples.")
+                .arg(models::countText(board.pinned->rank), models::countText(board.volunteers),
+                     models::creditText(board.pinned->figures.of(Board::total, Unit::credit)),
+                     models::countText(static_cast<qlonglong>(board.pinned->figures.of(Board::total, Unit::samples))))
+          : tr("You appear here with your first accepted sample."));
   place_->setText(tr("Page %1").arg(board.page));
   previous_->setEnabled(board.page > 1);
   next_->setEnabled(static_cast<std::int64_t>(board.page) * board.per_page < board.volunteers);

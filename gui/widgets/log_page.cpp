@@ -63,10 +63,7 @@ void LogPage::hideEvent(QHideEvent* event) {
 }
 
 void LogPage::fetch() {
-  wire::ControlRequest request;
-  request.command = "log";
-  request.lines = kLines;
-  daemon_.ask(request, this, [this](const link::Reply& reply) {
+  daemon_.ask(wire::GetLog{kLines}, this, [this](const link::Reply& reply) {
     if (!reply.ok() || reply->text == fetched_) return;
     fetched_ = reply->text;
     lines_ = models::parseLog(fetched_);

@@ -143,7 +143,7 @@ void MainWindow::present() {
 
 void MainWindow::follow() {
   const bool connected = daemon_.connected();
-  const bool joined = !daemon_.status().project.empty();
+  const bool joined = !daemon_.status().membership.project.empty();
   for (int tab = 0; tab < tabs_->count(); ++tab) {
     if (needsProject(tab) && tabs_->isTabVisible(tab) != joined) tabs_->setTabVisible(tab, joined);
     // Such a page would show old figures, and could not send requests.

@@ -16,6 +16,7 @@ namespace starling::widgets {
 class AccountPage;
 class PreferencesPage;
 
+// Pages of the window, for links from one to another.
 enum class Page { home, run, stats, network, leaderboard, log, preferences, account };
 
 class MainWindow : public QMainWindow {

@@ -25,7 +25,7 @@ Words blockedWords(const wire::DaemonStatus& status) {
   QString advice = NetworkPage::tr(
                        "Full credit all the same. To be called directly, let your router forward TCP port %1 "
                        "to this computer.")
-                       .arg(status.listen_port);
+                       .arg(status.membership.listen_port);
   if (!reach.address.empty())
     advice += QLatin1Char(' ') + NetworkPage::tr("The project sees it at %1.").arg(models::text(reach.address));
   if (!reach.mapping_problem.empty()) {
@@ -46,7 +46,7 @@ Words wordsOf(const wire::DaemonStatus& status) {
   const wire::ReachStatus& reach = status.reach;
   if (reach.reachability == "blocked") return blockedWords(status);
   if (reach.reachability == "reachable") {
-    const QString port = QString::number(reach.mapped_port != 0 ? reach.mapped_port : status.listen_port);
+    const QString port = QString::number(reach.mapped_port != 0 ? reach.mapped_port : status.membership.listen_port);
     return {NetworkPage::tr("Other members of the project can call this computer directly"),
             (reach.mapped_port != 0 ? NetworkPage::tr("At %1, port %2, which the router opened by %3.")
                                           .arg(models::text(reach.address), port, models::text(reach.mapped_by))
@@ -124,10 +124,10 @@ void NetworkPage::showStatus() {
   const Words words = wordsOf(status);
   if (verdict_->text() != words.verdict) verdict_->setText(words.verdict);
   if (advice_->text() != words.advice) advice_->setText(words.advice);
-  figures_->set(kUpload, models::rateText(status.upload_bytes_per_s));
-  figures_->set(kDownload, models::rateText(status.download_bytes_per_s));
-  figures_->set(kSent, models::bytesText(static_cast<double>(status.bytes_sent)));
-  figures_->set(kReceived, models::bytesText(static_cast<double>(status.bytes_received)));
+  figures_->set(kUpload, models::rateText(status.network.upload_bytes_per_s));
+  figures_->set(kDownload, models::rateText(status.network.download_bytes_per_s));
+  figures_->set(kSent, models::bytesText(static_cast<double>(status.network.bytes_sent)));
+  figures_->set(kReceived, models::bytesText(static_cast<double>(status.network.bytes_received)));
   figures_->set(kRelayed, models::bytesText(static_cast<double>(status.reach.bytes)),
                 tr("For %n computer(s) that nobody can call", nullptr, static_cast<int>(status.reach.clients)));
   const wire::RulesStatus& rules = status.rules;

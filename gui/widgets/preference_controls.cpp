@@ -10,10 +10,12 @@
 #include <QMouseEvent>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <cmath>
 #include <functional>
 
 #include "gui/models/format.h"
 #include "gui/widgets/week_grid.h"
+#include "shared/base/verify.h"
 
 namespace starling::widgets {
 namespace {
@@ -43,11 +45,34 @@ void follow(DaemonModel& daemon, QWidget* control, const std::function<void()>& 
   quietly();
 }
 
-QDoubleSpinBox* makeBox(const NumberRange& range, const QString& name) {
+QString unitWord(wire::PreferenceUnit unit) {
+  switch (unit) {
+    case wire::PreferenceUnit::none:
+      return {};
+    case wire::PreferenceUnit::minutes:
+      return Words::tr("min");
+    case wire::PreferenceUnit::percent:
+      return Words::tr("%");
+    case wire::PreferenceUnit::degrees_celsius:
+      return Words::tr("°C");
+    case wire::PreferenceUnit::gigabytes:
+      return Words::tr("GB");
+    case wire::PreferenceUnit::megabits_per_second:
+      return Words::tr("Mbit/s");
+  }
+  return {};
+}
+
+// A box that offers only what the daemon accepts: where the least number has more decimals, the next one that has not.
+QDoubleSpinBox* makeBox(const char* preference, int decimals, const QString& name) {
+  const std::optional<wire::PreferenceRange> range = wire::preference_range(preference);
+  VERIFY(range.has_value());
+  const double steps = std::pow(10.0, decimals);
   auto* box = new QDoubleSpinBox();
-  box->setRange(range.min, range.max);
-  box->setDecimals(range.decimals);
-  box->setSuffix(range.unit.isEmpty() ? QString() : QLatin1Char(' ') + range.unit);
+  box->setDecimals(decimals);
+  box->setRange(std::ceil(range->min * steps) / steps, range->max);
+  const QString unit = unitWord(range->unit);
+  box->setSuffix(unit.isEmpty() ? QString() : QLatin1Char(' ') + unit);
   box->setAccessibleName(name);
   box->setKeyboardTracking(false);  // sends the number only when it is complete
   return box;
@@ -104,22 +129,21 @@ QWidget* makeSwitch(DaemonModel& daemon, const char* preference, const QString& 
   return makeRow(box, label);
 }
 
-QWidget* makeNumber(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
-  QDoubleSpinBox* box = makeBox(range, label);
+QWidget* makeNumber(DaemonModel& daemon, const char* preference, const QString& label) {
+  QDoubleSpinBox* box = makeBox(preference, 0, label);
   box->setObjectName(QString::fromLatin1(preference));
   follow(daemon, box,
          [&daemon, box, preference] { box->setValue(QString::fromStdString(valueOf(daemon, preference)).toDouble()); });
-  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, range](double value) {
-    daemon.set(preference, numberText(value, range.decimals));
-  });
+  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon,
+                   [&daemon, preference](double value) { daemon.set(preference, numberText(value, 0)); });
   return beside(label, box);
 }
 
-QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range) {
+QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& label, const LimitForm& form) {
   auto* on = new QCheckBox();
-  QDoubleSpinBox* box = makeBox(range, label);
+  QDoubleSpinBox* box = makeBox(preference, form.decimals, label);
   box->setObjectName(QString::fromLatin1(preference));
-  box->setValue(range.initial);
+  box->setValue(form.initial);
   follow(daemon, box, [&daemon, on, box, preference] {
     bool is_number = false;
     const double value = QString::fromStdString(valueOf(daemon, preference)).toDouble(&is_number);
@@ -128,11 +152,11 @@ QWidget* makeLimit(DaemonModel& daemon, const char* preference, const QString& l
     box->setEnabled(is_number);
     if (is_number) box->setValue(value);
   });
-  QObject::connect(on, &QCheckBox::toggled, &daemon, [&daemon, box, preference, range](bool limited) {
-    daemon.set(preference, limited ? numberText(box->value(), range.decimals) : "none");
+  QObject::connect(on, &QCheckBox::toggled, &daemon, [&daemon, box, preference, form](bool limited) {
+    daemon.set(preference, limited ? numberText(box->value(), form.decimals) : "none");
   });
-  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, range](double value) {
-    daemon.set(preference, numberText(value, range.decimals));
+  QObject::connect(box, &QDoubleSpinBox::valueChanged, &daemon, [&daemon, preference, form](double value) {
+    daemon.set(preference, numberText(value, form.decimals));
   });
   QWidget* row = makeRow(on, label);
   row->layout()->addWidget(box);

@@ -9,19 +9,17 @@
 
 namespace starling::widgets {
 
-struct NumberRange {
-  double min = 0;
-  double max = 100;
-  QString unit = {};   // shown after the number
-  double initial = 0;  // offered when a limit is first switched on
+// A limit's form in the window; its range is the preference's own.
+struct LimitForm {
+  double initial = 0;  // offered when the limit is first switched on
   int decimals = 0;
 };
 
 QWidget* makeSwitch(models::DaemonModel& daemon, const char* preference, const QString& label);
-QWidget* makeNumber(models::DaemonModel& daemon, const char* preference, const QString& label,
-                    const NumberRange& range);
+// A whole number in the preference's range.
+QWidget* makeNumber(models::DaemonModel& daemon, const char* preference, const QString& label);
 // A number with a switch before it; off means that there is no such limit.
-QWidget* makeLimit(models::DaemonModel& daemon, const char* preference, const QString& label, const NumberRange& range);
+QWidget* makeLimit(models::DaemonModel& daemon, const char* preference, const QString& label, const LimitForm& form);
 // A choice between always, by the rules, and never.
 QWidget* makeMode(models::DaemonModel& daemon, const char* preference, const QString& label);
 QWidget* makeWords(models::DaemonModel& daemon, const char* preference, const QString& label, const QString& example);

@@ -54,10 +54,8 @@ QWidget* PreferencesPage::makePreset() {
   preset_->setAccessibleName(tr("Preset"));
   preset_->setObjectName(QStringLiteral("preset"));
   connect(preset_, &QComboBox::activated, this, [this] {
-    wire::ControlRequest request;
-    request.command = "set_preferences";
-    request.preset = preset_->currentData().toString().toStdString();
-    if (request.preset != "custom") daemon_.tell(request);
+    const std::string preset = preset_->currentData().toString().toStdString();
+    if (preset != "custom") daemon_.tell(wire::SetPreferences{preset});
     showPreset();
   });
   auto* row = new QWidget();
@@ -84,9 +82,9 @@ void PreferencesPage::addWhen() {
            {makeMode(d, "compute", tr("Train")), makeMode(d, "gpu", tr("Use the graphics card")),
             makeSwitch(d, "while_in_use", tr("Train while somebody uses the computer")),
             makeSwitch(d, "gpu_while_in_use", tr("Use the graphics card then too")),
-            makeNumber(d, "idle_minutes", tr("It is not in use after so long without input"), {1, 240, tr("min")}),
+            makeNumber(d, "idle_minutes", tr("It is not in use after so long without input")),
             makeSwitch(d, "on_battery", tr("Train on battery")),
-            makeNumber(d, "battery_min_percent", tr("… but only above this charge"), {0, 100, tr("%")}),
+            makeNumber(d, "battery_min_percent", tr("… but only above this charge")),
             makeSwitch(d, "during_fullscreen", tr("Train while a program fills the screen")),
             makeWords(d, "exclusive_programs", tr("Never beside these programs, by name, with commas between:"),
                       tr("blender, steam")),
@@ -95,36 +93,31 @@ void PreferencesPage::addWhen() {
 
 void PreferencesPage::addHowMuch() {
   models::DaemonModel& d = daemon_;
-  const QString percent = tr("%");
-  const QString gigabytes = tr("GB");
   addGroup(tr("How much of this computer"),
-           {makeNumber(d, "threads_in_use_percent", tr("Share of the processor while it is in use"), {1, 100, percent}),
-            makeNumber(d, "threads_idle_percent", tr("Share of the processor otherwise"), {1, 100, percent}),
-            makeLimit(d, "threads_max", tr("Never more processor threads than"), {1, 64, {}, 4}),
-            makeNumber(d, "memory_in_use_percent", tr("Share of the memory while it is in use"), {5, 95, percent}),
-            makeNumber(d, "memory_idle_percent", tr("Share of the memory otherwise"), {5, 95, percent}),
-            makeNumber(d, "gpu_memory_percent", tr("Share of the graphics card's memory"), {5, 95, percent}),
-            makeLimit(d, "temperature_max_c", tr("Pause when it is hotter than"), {40, 110, tr("°C"), 85}),
-            makeNumber(d, "disk_max_gb", tr("Disk space for models and data"), {1, 100000, gigabytes}),
-            makeNumber(d, "disk_free_min_gb", tr("Disk space that is always left free"), {0, 100000, gigabytes})});
+           {makeNumber(d, "threads_in_use_percent", tr("Share of the processor while it is in use")),
+            makeNumber(d, "threads_idle_percent", tr("Share of the processor otherwise")),
+            makeLimit(d, "threads_max", tr("Never more processor threads than"), {4}),
+            makeNumber(d, "memory_in_use_percent", tr("Share of the memory while it is in use")),
+            makeNumber(d, "memory_idle_percent", tr("Share of the memory otherwise")),
+            makeNumber(d, "gpu_memory_percent", tr("Share of the graphics card's memory")),
+            makeLimit(d, "temperature_max_c", tr("Pause when it is hotter than"), {85}),
+            makeNumber(d, "disk_max_gb", tr("Disk space for models and data")),
+            makeNumber(d, "disk_free_min_gb", tr("Disk space that is always left free"))});
 }
 
 void PreferencesPage::addNetwork() {
   models::DaemonModel& d = daemon_;
-  const QString rate = tr("Mbit/s");
-  addGroup(
-      tr("Network"),
-      {makeMode(d, "network", tr("Use the network")),
-       makeSwitch(d, "on_metered", tr("Use a metered connection, such as a phone's")),
-       makeLimit(d, "upload_max_mbit_s", tr("Send at most"), {0.1, 100000, rate, 10, 1}),
-       makeLimit(d, "download_max_mbit_s", tr("Receive at most"), {0.1, 100000, rate, 10, 1}),
-       makeLimit(d, "data_max_gb_per_month", tr("In a month, both ways, at most"), {0.1, 1000000, tr("GB"), 50, 1}),
-       makeNumber(d, "data_month_first_day", tr("A month of data begins on day"), {1, 28}),
-       makeSwitch(d, "port_mapping", tr("Ask the router to let calls of other volunteers through")),
-       makeLimit(d, "relay_max_mbit_s", tr("Pass on what computers behind routers say to each other, at most"),
-                 {0.1, 100000, rate, 10, 1}),
-       makeSchedule(d, "network_schedule_on", "network_schedule",
-                    tr("Use the network only in these hours of the week"))});
+  addGroup(tr("Network"), {makeMode(d, "network", tr("Use the network")),
+                           makeSwitch(d, "on_metered", tr("Use a metered connection, such as a phone's")),
+                           makeLimit(d, "upload_max_mbit_s", tr("Send at most"), {10, 1}),
+                           makeLimit(d, "download_max_mbit_s", tr("Receive at most"), {10, 1}),
+                           makeLimit(d, "data_max_gb_per_month", tr("In a month, both ways, at most"), {50, 1}),
+                           makeNumber(d, "data_month_first_day", tr("A month of data begins on day")),
+                           makeSwitch(d, "port_mapping", tr("Ask the router to let calls of other volunteers through")),
+                           makeLimit(d, "relay_max_mbit_s",
+                                     tr("Pass on what computers behind routers say to each other, at most"), {10, 1}),
+                           makeSchedule(d, "network_schedule_on", "network_schedule",
+                                        tr("Use the network only in these hours of the week"))});
   addGroup(tr("Newer versions of Starling"),
            {makeSwitch(d, "update_check", tr("Look for them once a day")),
             makeSwitch(d, "update_install", tr("Install them between two rounds, unless the system does that"))});

@@ -21,18 +21,32 @@ constexpr int kProgressSteps = 1000;
 
 QVariant measured(double value) { return QVariant::fromValue(models::Measured{value, 1}); }
 
-QString phaseText(const std::string& phase) {
-  if (phase == "training") return RunPage::tr("Computing gradients on this computer's samples");
-  if (phase == "averaging") return RunPage::tr("Averaging with the group");
-  if (phase == "stepping") return RunPage::tr("Applying the averaged gradient to the model");
-  if (phase == "evaluating") return RunPage::tr("Measuring the model on data it has not seen");
-  if (phase == "downloading") return RunPage::tr("Downloading the model from other volunteers");
-  if (phase == "paused") return RunPage::tr("Paused");
-  return RunPage::tr("Waiting");
+QString phaseText(wire::DaemonPhase phase) {
+  using wire::DaemonPhase;
+  switch (phase) {
+    case DaemonPhase::training:
+      return RunPage::tr("Computing gradients on this computer's samples");
+    case DaemonPhase::averaging:
+      return RunPage::tr("Averaging with the group");
+    case DaemonPhase::stepping:
+      return RunPage::tr("Applying the averaged gradient to the model");
+    case DaemonPhase::evaluating:
+      return RunPage::tr("Measuring the model on data it has not seen");
+    case DaemonPhase::downloading:
+      return RunPage::tr("Downloading the model from other volunteers");
+    case DaemonPhase::paused:
+      return RunPage::tr("Paused");
+    case DaemonPhase::idle:
+    case DaemonPhase::preparing:
+    case DaemonPhase::joining:
+    case DaemonPhase::waiting:
+      return RunPage::tr("Waiting");
+  }
+  return {};
 }
 
 QString roleText(const std::string& role, double part) {
-  if (role == "client_only") return RunPage::tr("contributes; cannot be called");
+  if (role == "client-only") return RunPage::tr("contributes; cannot be called");
   if (role == "auxiliary") return RunPage::tr("averages for others");
   if (role == "deferred") return RunPage::tr("contributes; gets the result later");
   return part > 0 ? RunPage::tr("contributes and averages a part") : RunPage::tr("contributes");
@@ -92,27 +106,27 @@ void RunPage::showEvent(QShowEvent* event) {
 void RunPage::showStatus() {
   if (!isVisible()) return;
   const wire::DaemonStatus& status = daemon_.status();
-  phase_->setText(tr("Round %1: %2").arg(models::countText(status.round), phaseText(status.phase)));
+  phase_->setText(tr("Round %1: %2").arg(models::countText(status.training.round), phaseText(status.phase)));
   // Figures of other computers arrive with the heartbeats; this computer's own are known at once.
-  const SampleCount together = std::max(status.samples_accumulated, status.samples_this_round);
-  const double share =
-      status.target_batch_size > 0 ? static_cast<double>(together) / static_cast<double>(status.target_batch_size) : 0;
+  const SampleCount together = std::max(status.swarm.samples_accumulated, status.training.samples_this_round);
+  const double share = status.swarm.target_batch_size > 0
+                           ? static_cast<double>(together) / static_cast<double>(status.swarm.target_batch_size)
+                           : 0;
   round_->setValue(static_cast<int>(kProgressSteps * std::clamp(share, 0.0, 1.0)));
-  const QString here = models::countText(status.samples_this_round);
+  const QString here = models::countText(status.training.samples_this_round);
   const QString sum = models::countText(together);
-  round_->setFormat(
-      share < 1
-          ? tr("%1 of %2 samples, %3 by this computer").arg(sum, models::countText(status.target_batch_size), here)
-          : tr("%1 samples: enough for the round; %2 by this computer").arg(sum, here));
-  figures_->set(kRounds, models::countText(status.rounds_done),
-                tr("%n round(s) lost", nullptr, static_cast<int>(status.rounds_failed)));
-  figures_->set(kHere, models::numberText(status.samples_per_s, 1));
-  figures_->set(kSwarm, models::numberText(status.swarm_samples_per_s, 1));
-  figures_->set(kUpload, models::rateText(status.upload_bytes_per_s));
-  figures_->set(kDownload, models::rateText(status.download_bytes_per_s));
-  plan_->setText(models::planWords(status.plan));
-  plan_->setVisible(!status.plan.empty());
-  const std::int64_t rounds = status.rounds_done + status.rounds_failed;
+  round_->setFormat(share < 1 ? tr("%1 of %2 samples, %3 by this computer")
+                                    .arg(sum, models::countText(status.swarm.target_batch_size), here)
+                              : tr("%1 samples: enough for the round; %2 by this computer").arg(sum, here));
+  figures_->set(kRounds, models::countText(status.training.rounds_done),
+                tr("%n round(s) lost", nullptr, static_cast<int>(status.training.rounds_failed)));
+  figures_->set(kHere, models::numberText(status.training.samples_per_s, 1));
+  figures_->set(kSwarm, models::numberText(status.swarm.samples_per_s, 1));
+  figures_->set(kUpload, models::rateText(status.network.upload_bytes_per_s));
+  figures_->set(kDownload, models::rateText(status.network.download_bytes_per_s));
+  plan_->setText(models::planWords(status.swarm.plan));
+  plan_->setVisible(!status.swarm.plan.empty());
+  const std::int64_t rounds = status.training.rounds_done + status.training.rounds_failed;
   if (rounds != rounds_shown_) fetchPeers();
   rounds_shown_ = rounds;
 }
@@ -125,9 +139,7 @@ void RunPage::showHistory() {
 }
 
 void RunPage::fetchPeers() {
-  wire::ControlRequest request;
-  request.command = "peers";
-  daemon_.ask(request, this, [this](const link::Reply& reply) {
+  daemon_.ask(wire::GetPeers{}, this, [this](const link::Reply& reply) {
     if (reply.ok() && reply->peers.has_value()) showPeers(*reply->peers);
   });
 }

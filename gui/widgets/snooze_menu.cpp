@@ -9,14 +9,6 @@ struct Snooze {
   Q_DECLARE_TR_FUNCTIONS(Snooze)
 };
 
-void pause(models::DaemonModel& daemon, const std::string& duration, bool gpu) {
-  wire::ControlRequest request;
-  request.command = "pause";
-  request.duration = duration;
-  request.gpu = gpu;
-  daemon.tell(request);
-}
-
 }  // namespace
 
 QMenu* makeSnoozeMenu(models::DaemonModel& daemon, bool gpu, QWidget* parent) {
@@ -30,33 +22,21 @@ QMenu* makeSnoozeMenu(models::DaemonModel& daemon, bool gpu, QWidget* parent) {
       {Snooze::tr("Until I resume"), ""},
   };
   for (const auto& [label, duration] : lengths) {
-    menu->addAction(label, &daemon, [&daemon, gpu, duration = duration] { pause(daemon, duration, gpu); });
+    menu->addAction(label, &daemon, [&daemon, gpu, duration = duration] {
+      daemon.tell(wire::Pause{.duration = duration, .gpu = gpu});
+    });
   }
   if (gpu) {
     menu->addSeparator();
-    menu->addAction(Snooze::tr("Use it again"), &daemon, [&daemon] {
-      wire::ControlRequest request;
-      request.command = "resume";
-      request.gpu = true;
-      daemon.tell(request);
-    });
+    menu->addAction(Snooze::tr("Use it again"), &daemon, [&daemon] { daemon.tell(wire::Resume{.gpu = true}); });
   }
   return menu;
 }
 
-void pauseAfterRound(models::DaemonModel& daemon) {
-  wire::ControlRequest request;
-  request.command = "pause";
-  request.after_round = true;
-  daemon.tell(request);
-}
+void pauseAfterRound(models::DaemonModel& daemon) { daemon.tell(wire::Pause{.after_round = true}); }
 
-void pauseNow(models::DaemonModel& daemon) { pause(daemon, "", false); }
+void pauseNow(models::DaemonModel& daemon) { daemon.tell(wire::Pause{}); }
 
-void resume(models::DaemonModel& daemon) {
-  wire::ControlRequest request;
-  request.command = "resume";
-  daemon.tell(request);
-}
+void resume(models::DaemonModel& daemon) { daemon.tell(wire::Resume{}); }
 
 }  // namespace starling::widgets

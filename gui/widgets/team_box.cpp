@@ -71,11 +71,7 @@ void TeamBox::show(const QString& address) {
 }
 
 void TeamBox::ask(const char* what) {
-  wire::ControlRequest request;
-  request.command = "team";
-  request.team = what;
-  request.name = name_->text().trimmed().toStdString();
-  daemon_.ask(request, this, [this](const link::Reply& reply) {
+  daemon_.ask(wire::ArrangeTeam{what, name_->text().trimmed().toStdString()}, this, [this](const link::Reply& reply) {
     refusal_->setVisible(!reply.ok());
     if (!reply.ok()) refusal_->setText(tr("That did not work: %1").arg(models::errorWords(reply.error())));
     if (reply.ok() && reply->team.has_value()) take(*reply->team);

@@ -6,7 +6,7 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::widgets {
 namespace {

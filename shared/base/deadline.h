@@ -6,6 +6,7 @@
 
 namespace starling {
 
+// Bounds of a deadline, and the guess before any call was seen. Work is in the caller's own unit.
 struct DeadlineOptions {
   Duration floor = std::chrono::seconds(20);  // the shortest deadline of any call
   Duration longest = std::chrono::hours(6);   // the longest deadline of any call

@@ -14,6 +14,7 @@ namespace starling {
 // Reads the whole file; corrupt when it is larger than bytes_max, not_found when it is missing.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max);
 
+// Properties of a file that is written whole.
 struct WriteOptions {
   unsigned mode = 0644;  // permissions of the new file, independent of the umask
 };

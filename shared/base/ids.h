@@ -57,6 +57,7 @@ using SampleCount = std::int64_t;  // training samples
 
 }  // namespace starling
 
+// Lets identifiers be keys of unordered containers.
 template <typename Tag, std::size_t N>
 struct std::hash<starling::FixedId<Tag, N>> {
   std::size_t operator()(const starling::FixedId<Tag, N>& id) const noexcept {

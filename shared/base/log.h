@@ -9,8 +9,10 @@
 
 namespace starling {
 
+// Severity in ascending order. Lines below LogOptions::level are dropped before they are formatted.
 enum class LogLevel { debug, info, warning, error };
 
+// Destinations of the log, and bounds of its file.
 struct LogOptions {
   LogLevel level = LogLevel::info;
   bool to_stderr = true;

@@ -32,6 +32,7 @@ class CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
+// Holds the mutex for the length of a scope.
 class SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }

@@ -32,6 +32,7 @@ enum class ErrorCode : std::uint8_t {
 
 std::string_view to_string(ErrorCode code);
 
+// The reason of a failure: the code is for programs, the message for people.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;

@@ -36,6 +36,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "shared/base/clock.h"
@@ -52,41 +53,138 @@ constexpr std::int64_t kLongPollMs = 30000;
 constexpr std::size_t kProblemsShownMax = 8;
 constexpr std::size_t kPreferenceChangesMax = 64;
 
+// A preference by its name, and its new value as people write it.
 struct PreferenceChange {
   std::string name;
   std::string value;  // in the form that set_preference takes
 };
 
-struct ControlRequest {
-  std::string command;
-  std::optional<std::int64_t> after_revision;  // status
-  std::string link;                            // join, preview
-  std::string team;                            // team: show, found, join or leave
-  std::string name;      // team: its name; join: the display name, or the e-mail address of an account that has one
-  std::string password;  // join: the password of an existing account, or of a new one; empty: none
-  std::string email;     // join: for a new account; may be empty
-  std::string project;   // share, train, allow, leave: its name or host:port
-  std::optional<double> share;            // share
-  std::string reason;                     // pause
-  std::string duration;                   // pause: "15m", "3h", "2d", "tomorrow"; empty: until resumed
-  bool after_round = false;               // pause: once the round under way is done
-  bool gpu = false;                       // pause, resume: the graphics card alone
-  bool install = false;                   // update: installs it whatever the preferences say
-  std::string preset;                     // set_preferences; empty: none
-  std::vector<PreferenceChange> changes;  // set_preferences, after the preset
-  std::string prompt;                     // sample
-  int length = 200;                       // sample: tokens (bytes where data are bytes), at most kSampleBytesMax
-  double temperature = 0.8;               // sample
-  int lines = 100;                        // log
-  std::string span;                       // history
-  std::string sort;                       // leaderboard: recent, total, run, day or week
-  std::string search;                     // leaderboard: part of a name
-  int page = 1;                           // leaderboard
-  std::string remote;                     // remote: enable, show or disable
-  std::string listen = "127.0.0.1";       // remote: IP address on which others may call
-  int port = 7447;                        // remote; 0: any free one
-  std::string token;                      // authenticate
+// The requests, one struct for each command, with its word.
+struct GetStatus {
+  static constexpr std::string_view kCommand = "status";
+  std::optional<std::int64_t> after_revision;  // waits for a later one
 };
+// Joins the project that a link names, as a new or a known account.
+struct JoinProject {
+  static constexpr std::string_view kCommand = "join";
+  std::string link;
+  std::string name;      // the display name, or the e-mail address of an account that has one
+  std::string password;  // an existing account's, or a new one's; empty: none
+  std::string email;     // for a new account; may be empty
+};
+// Asks for all joined projects, with their shares and the one whose turn it is.
+struct ListProjects {
+  static constexpr std::string_view kCommand = "projects";
+};
+// A project is meant by its name or host:port.
+struct ShareProject {
+  static constexpr std::string_view kCommand = "share";
+  std::string project;
+  std::optional<double> share;
+};
+// Gives this project its turn now.
+struct TrainProject {
+  static constexpr std::string_view kCommand = "train";
+  std::string project;
+};
+// The volunteer agrees to run the program of the project's run.
+struct AllowProject {
+  static constexpr std::string_view kCommand = "allow";
+  std::string project;
+};
+// Ends the membership and removes the project's files.
+struct LeaveProject {
+  static constexpr std::string_view kCommand = "leave";
+  std::string project = {};  // may be empty if there is only one
+};
+// Ends the daemon, once its state is saved.
+struct StopDaemon {
+  static constexpr std::string_view kCommand = "stop";
+};
+// Stops training until a time, or until it is resumed.
+struct Pause {
+  static constexpr std::string_view kCommand = "pause";
+  std::string reason = {};
+  std::string duration = {};  // "15m", "3h", "2d", "tomorrow"; empty: until resumed
+  bool after_round = false;   // once the round under way is done
+  bool gpu = false;           // the graphics card alone
+};
+// Ends a pause.
+struct Resume {
+  static constexpr std::string_view kCommand = "resume";
+  bool gpu = false;  // the graphics card alone
+};
+// Asks for all settings with their values.
+struct GetPreferences {
+  static constexpr std::string_view kCommand = "preferences";
+};
+// Changes settings: all of the request or, on an error, none.
+struct SetPreferences {
+  static constexpr std::string_view kCommand = "set_preferences";
+  std::string preset = {};                     // empty: none
+  std::vector<PreferenceChange> changes = {};  // after the preset
+};
+// Lets the model go on from a text.
+struct SampleText {
+  static constexpr std::string_view kCommand = "sample";
+  std::string prompt;
+  int length = 200;  // tokens (bytes where data are bytes), at most kSampleBytesMax
+  double temperature = 0.8;
+};
+// Looks for a newer version now.
+struct LookForUpdate {
+  static constexpr std::string_view kCommand = "update";
+  bool install = false;  // installs it whatever the preferences say
+};
+// Asks for the last lines of the log.
+struct GetLog {
+  static constexpr std::string_view kCommand = "log";
+  int lines = 100;
+};
+// Asks what a join link leads to, without joining.
+struct PreviewProject {
+  static constexpr std::string_view kCommand = "preview";
+  std::string link;
+};
+// Asks for the figures of past rounds.
+struct GetHistory {
+  static constexpr std::string_view kCommand = "history";
+  std::string span;  // history_span() knows the words
+};
+// Asks for the members of the last averaging.
+struct GetPeers {
+  static constexpr std::string_view kCommand = "peers";
+};
+// Shows or changes the account's team.
+struct ArrangeTeam {
+  static constexpr std::string_view kCommand = "team";
+  std::string action;     // show, found, join or leave
+  std::string name = {};  // the team's
+};
+// Asks the coordinator for a page of the leaderboard.
+struct GetLeaderboard {
+  static constexpr std::string_view kCommand = "leaderboard";
+  std::string sort = {};    // recent, total, run, day or week
+  std::string search = {};  // part of a name
+  int page = 1;
+};
+// Opens, shows or shuts the door for other computers.
+struct ArrangeRemote {
+  static constexpr std::string_view kCommand = "remote";
+  std::string action;                // enable, show or disable
+  std::string listen = "127.0.0.1";  // IP address on which others may call
+  int port = 7447;                   // 0: any free one
+};
+// Proves to an opened door that the caller may use it; the first request of such a connection.
+struct Authenticate {
+  static constexpr std::string_view kCommand = "authenticate";
+  std::string token;
+};
+using ControlRequest =
+    std::variant<GetStatus, JoinProject, ListProjects, ShareProject, TrainProject, AllowProject, LeaveProject,
+                 StopDaemon, Pause, Resume, GetPreferences, SetPreferences, SampleText, LookForUpdate, GetLog,
+                 PreviewProject, GetHistory, GetPeers, ArrangeTeam, GetLeaderboard, ArrangeRemote, Authenticate>;
+std::string_view command_of(const ControlRequest& request);
 constexpr int kSampleBytesMax = 4096;  // limit for a prompt's bytes, and for the tokens to sample
 
 // The present verdict of the volunteer's rules.
@@ -138,17 +236,26 @@ struct UpdateStatus {
   WallTime checked;          // zero: not yet
 };
 
-// The one snapshot that every view of a daemon shows.
-struct DaemonStatus {
-  std::int64_t revision = 0;  // grows with every change
-  std::string version;
-  std::string phase = "idle";         // idle, preparing, or a session::Phase
-  std::string reason;                 // why it is not training; empty while it trains
-  std::string ends_when;              // the event that ends that
-  std::vector<std::string> problems;  // for the owner: a damaged file, a full disk, a message of the coordinator
-  bool paused = false;                // by the volunteer
-  RulesStatus rules;
-  std::string project;  // the one whose turn it is
+// The daemon's activity: without a run it is idle, or prepares one; with a run it has the phase of its session.
+enum class DaemonPhase : std::uint8_t {
+  idle,
+  preparing,
+  joining,
+  waiting,
+  downloading,
+  training,
+  averaging,
+  stepping,
+  evaluating,
+  paused,
+};
+std::string_view to_string(DaemonPhase phase);
+// True while the computer takes part in a round that a pause can wait for.
+bool has_round_under_way(DaemonPhase phase);
+
+// The project whose turn it is, and this computer in it.
+struct MembershipStatus {
+  std::string project;
   std::string display_name;
   int projects = 0;  // number of projects joined
   RunId run_id;
@@ -156,41 +263,75 @@ struct DaemonStatus {
   std::string run_state;
   PeerId peer;
   int listen_port = 0;
-  ReachStatus reach;
-  UpdateStatus update;
   bool coordinator_away = false;
+};
+
+// This computer's work on the run.
+struct TrainingStatus {
   RoundIndex round = 0;        // the swarm's
   RoundIndex state_round = 0;  // this replica's
   Digest state_digest;
   bool synced = false;
-  SampleCount samples_this_round = 0;   // this computer's
-  SampleCount samples_accumulated = 0;  // the swarm's, toward target_batch_size
-  SampleCount target_batch_size = 0;
+  SampleCount samples_this_round = 0;
   SampleCount samples_total = 0;     // computed since the daemon started
   SampleCount samples_credited = 0;  // this account's in the coordinator's ledger
   double credit = 0;
   double samples_per_s = 0;
-  double swarm_samples_per_s = 0;
-  int swarm_size = 0;
-  std::string plan;                                // the last averaging plan's reason for its choice
   double loss = 0;                                 // training, nats, last finished round
   std::optional<double> validation_bits_per_byte;  // the last one measured here
   std::optional<double> validation_accuracy;  // the fraction of its predictions that were right, where that is known
   RoundIndex validation_round = 0;            // the round whose state was measured
   std::int64_t rounds_done = 0;
   std::int64_t rounds_failed = 0;
-  // Runs with local steps only: averages with others' parameters by gossip, between rounds.
-  std::int64_t mixings = 0;         // with others' parameters, between rounds
+  std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged
+};
+
+// The swarm as the last heartbeat described it.
+struct SwarmStatus {
+  int size = 0;
+  double samples_per_s = 0;
+  SampleCount samples_accumulated = 0;  // toward target_batch_size
+  SampleCount target_batch_size = 0;
+  std::string plan;  // the last averaging plan's reason for its choice
+};
+
+// Averages with others' parameters by gossip between rounds; runs with local steps only.
+struct LocalStepsStatus {
+  std::int64_t mixings = 0;
   std::int64_t mixings_missed = 0;  // meetings to which nobody else came
   // consensus distance of the last round: own parameters' distance from the average, over the average's length
   double spread = 0;
-  std::int64_t reports_waiting = 0;  // finished rounds that the coordinator has not acknowledged
+};
+
+// This computer's traffic with other volunteers: present rates, and sums.
+struct NetworkStatus {
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
 };
 
+// The one snapshot that every view of a daemon shows. In its JSON form the fields of `membership` and `training`, and
+// swarm.target_batch_size, stand beside the others.
+struct DaemonStatus {
+  std::int64_t revision = 0;  // grows with every change
+  std::string version;
+  DaemonPhase phase = DaemonPhase::idle;
+  std::string reason;                 // why it is not training; empty while it trains
+  std::string ends_when;              // the event that ends that
+  std::vector<std::string> problems;  // for the owner: a damaged file, a full disk, a message of the coordinator
+  bool paused = false;                // by the volunteer
+  RulesStatus rules;
+  MembershipStatus membership;
+  ReachStatus reach;
+  UpdateStatus update;
+  TrainingStatus training;
+  SwarmStatus swarm;
+  LocalStepsStatus local_steps;
+  NetworkStatus network;
+};
+
+// The answer to one request: an error, or the one field that its command fills in.
 struct ControlReply {
   std::optional<Error> error;
   std::optional<DaemonStatus> status;
@@ -208,7 +349,8 @@ struct ControlReply {
 // Each returns one line, newline included.
 std::string encode_line(const ControlRequest& request);
 std::string encode_line(const ControlReply& reply);
-// corrupt for a line that is not such an object; invalid_argument, naming the field, for values out of range.
+// corrupt for a line that is not such an object; invalid_argument, naming the field, for an unknown command or values
+// out of range.
 Result<ControlRequest> decode_control_request(std::string_view line);
 Result<ControlReply> decode_control_reply(std::string_view line);
 // The status alone, one line: the output of `starling status --json`.

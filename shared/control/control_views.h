@@ -11,8 +11,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
+#include "shared/leaderboard/columns.h"
 
 namespace starling::wire {
 
@@ -22,6 +21,7 @@ constexpr int kHistorySpans = 4;
 std::string_view to_string(HistorySpan span);
 std::optional<HistorySpan> history_span(std::string_view name);
 
+// This computer's training within one interval, for charts.
 struct HistoryPoint {
   WallTime begin;        // start of the interval; a round's end, where the points are rounds
   RoundIndex round = 0;  // the last of the interval
@@ -49,20 +49,18 @@ struct PeerView {
 };
 constexpr std::size_t kPeersShownMax = 256;
 
+// The members of the last averaging, of whom at most kPeersShownMax are listed.
 struct PeersView {
   RoundIndex round = 0;
   std::int64_t members = 0;  // more than kPeersShownMax are possible
   std::vector<PeerView> peers;
 };
 
+// A volunteer's row of the leaderboard.
 struct StandingView {
   std::int64_t rank = 0;
   std::string name;
-  double recent_average = 0;
-  double credit = 0;
-  SampleCount samples = 0;
-  SampleCount day_samples = 0;
-  SampleCount week_samples = 0;
+  leaderboard::Figures figures;  // each under its column's name
 };
 constexpr std::size_t kStandingsShownMax = 50;
 
@@ -116,18 +114,5 @@ struct ProjectView {
   bool current = false;  // the one that is trained, or would be
 };
 constexpr std::size_t kProjectsShownMax = 64;
-
-void write_history(JsonWriter& out, std::string_view name, const std::vector<HistoryPoint>& points);
-void read_history(JsonReader& in, std::string_view name, std::vector<HistoryPoint>& points);
-void write_projects(JsonWriter& out, const std::vector<ProjectView>& projects);
-void read_projects(JsonReader& in, std::vector<ProjectView>& projects);
-void write_peers(JsonWriter& out, const PeersView& peers);
-void read_peers(JsonReader& in, PeersView& peers);
-void write_remote(JsonWriter& out, const RemoteView& remote);
-void read_remote(JsonReader& in, RemoteView& remote);
-void write_leaderboard(JsonWriter& out, const LeaderboardView& leaderboard);
-void read_leaderboard(JsonReader& in, LeaderboardView& leaderboard);
-void write_preview(JsonWriter& out, const ProjectPreview& preview);
-void read_preview(JsonReader& in, ProjectPreview& preview);
 
 }  // namespace starling::wire

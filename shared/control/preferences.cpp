@@ -7,7 +7,8 @@
 #include <charconv>
 #include <variant>
 
-#include "shared/wire/json_writer.h"
+#include "shared/base/overloaded.h"
+#include "shared/control/control_fields.h"
 
 namespace starling::wire {
 namespace {
@@ -15,28 +16,32 @@ namespace {
 constexpr std::size_t kFileBytesMax = 256 * 1024;
 constexpr std::size_t kTextMax = 4096;
 
-struct Whole {
+struct Number {
   int Preferences::*member;
   int min;
   int max;
+  PreferenceUnit unit = PreferenceUnit::none;
 };
-struct OptionalWhole {
+struct OptionalNumber {
   std::optional<int> Preferences::*member;
   int min;
   int max;
+  PreferenceUnit unit = PreferenceUnit::none;
 };
-struct OptionalNumber {
+struct OptionalReal {
   std::optional<double> Preferences::*member;
   double min;
   double max;
+  PreferenceUnit unit = PreferenceUnit::none;
 };
 using Mode = UseMode Preferences::*;
 using Switch = bool Preferences::*;
 using Hours = WeekHours Preferences::*;
 using Names = std::vector<std::string> Preferences::*;
-using Kind = std::variant<Mode, Switch, Whole, OptionalWhole, OptionalNumber, Hours, Names>;
+using Kind = std::variant<Mode, Switch, Number, OptionalNumber, OptionalReal, Hours, Names>;
 
 using P = Preferences;
+using Unit = PreferenceUnit;
 
 struct Field {
   PreferenceInfo info;
@@ -50,9 +55,10 @@ const auto kFields = std::to_array<Field>({
     {{"while_in_use", "Train while somebody uses the computer"}, &P::while_in_use},
     {{"gpu_while_in_use", "Use the graphics card while somebody uses the computer"}, &P::gpu_while_in_use},
     {{"idle_minutes", "Minutes without input until the computer counts as not in use"},
-     Whole{&P::idle_minutes, 1, 240}},
+     Number{&P::idle_minutes, 1, 240, Unit::minutes}},
     {{"on_battery", "Train on battery"}, &P::on_battery},
-    {{"battery_min_percent", "On battery, only above this charge"}, Whole{&P::battery_min_percent, 0, 100}},
+    {{"battery_min_percent", "On battery, only above this charge"},
+     Number{&P::battery_min_percent, 0, 100, Unit::percent}},
     {{"on_metered", "Use a network that is paid by volume"}, &P::on_metered},
     {{"during_fullscreen", "Train while a program fills the screen"}, &P::during_fullscreen},
     {{"exclusive_programs", "Programs beside which nothing is trained, by name, with commas between"},
@@ -62,41 +68,34 @@ const auto kFields = std::to_array<Field>({
     {{"network_schedule_on", "Use the network only in the hours of network_schedule"}, &P::network_schedule_on},
     {{"network_schedule", "Hours of the week, such as 'daily 22-6'"}, &P::network_schedule},
     {{"threads_in_use_percent", "Share of the processor while somebody uses the computer"},
-     Whole{&P::threads_in_use_percent, 1, 100}},
-    {{"threads_idle_percent", "Share of the processor otherwise"}, Whole{&P::threads_idle_percent, 1, 100}},
-    {{"threads_max", "Never more processor threads than this"}, OptionalWhole{&P::threads_max, 1, 64}},
+     Number{&P::threads_in_use_percent, 1, 100, Unit::percent}},
+    {{"threads_idle_percent", "Share of the processor otherwise"},
+     Number{&P::threads_idle_percent, 1, 100, Unit::percent}},
+    {{"threads_max", "Never more processor threads than this"}, OptionalNumber{&P::threads_max, 1, 64}},
     {{"memory_in_use_percent", "Share of the memory while somebody uses the computer"},
-     Whole{&P::memory_in_use_percent, 5, 95}},
-    {{"memory_idle_percent", "Share of the memory otherwise"}, Whole{&P::memory_idle_percent, 5, 95}},
+     Number{&P::memory_in_use_percent, 5, 95, Unit::percent}},
+    {{"memory_idle_percent", "Share of the memory otherwise"}, Number{&P::memory_idle_percent, 5, 95, Unit::percent}},
     {{"gpu_memory_percent", "Share of the memory of the graphics card, where it is used"},
-     Whole{&P::gpu_memory_percent, 5, 95}},
+     Number{&P::gpu_memory_percent, 5, 95, Unit::percent}},
     {{"temperature_max_c", "Pause when the computer is hotter than this, in degrees Celsius"},
-     OptionalWhole{&P::temperature_max_c, 40, 110}},
-    {{"disk_max_gb", "Disk space that models and data may take"}, Whole{&P::disk_max_gb, 1, 100'000}},
-    {{"disk_free_min_gb", "Disk space that is always left free"}, Whole{&P::disk_free_min_gb, 0, 100'000}},
+     OptionalNumber{&P::temperature_max_c, 40, 110, Unit::degrees_celsius}},
+    {{"disk_max_gb", "Disk space that models and data may take"}, Number{&P::disk_max_gb, 1, 100'000, Unit::gigabytes}},
+    {{"disk_free_min_gb", "Disk space that is always left free"},
+     Number{&P::disk_free_min_gb, 0, 100'000, Unit::gigabytes}},
     {{"upload_max_mbit_s", "Send at most so many megabits a second, everything together"},
-     OptionalNumber{&P::upload_max_mbit_s, 0.5, 1e5}},
+     OptionalReal{&P::upload_max_mbit_s, 0.5, 1e5, Unit::megabits_per_second}},
     {{"download_max_mbit_s", "Receive at most so many megabits a second, everything together"},
-     OptionalNumber{&P::download_max_mbit_s, 0.5, 1e5}},
+     OptionalReal{&P::download_max_mbit_s, 0.5, 1e5, Unit::megabits_per_second}},
     {{"data_max_gb_per_month", "Sent and received in a month, at most"},
-     OptionalNumber{&P::data_max_gb_per_month, 1e-6, 1e6}},
-    {{"data_month_first_day", "Day on which a month of data begins"}, Whole{&P::data_month_first_day, 1, 28}},
+     OptionalReal{&P::data_max_gb_per_month, 1e-6, 1e6, Unit::gigabytes}},
+    {{"data_month_first_day", "Day on which a month of data begins"}, Number{&P::data_month_first_day, 1, 28}},
     {{"port_mapping", "Ask the router to let calls of other volunteers through, by NAT-PMP or UPnP"}, &P::port_mapping},
     {{"update_check", "Look for newer versions of Starling, once a day"}, &P::update_check},
     {{"update_install", "Install newer versions between two rounds, unless a package of the system does that"},
      &P::update_install},
     {{"relay_max_mbit_s", "Pass on what computers behind routers say to each other, at most so many megabits a second"},
-     OptionalNumber{&P::relay_max_mbit_s, 0.1, 1e5}},
+     OptionalReal{&P::relay_max_mbit_s, 0.1, 1e5, Unit::megabits_per_second}},
 });
-
-template <typename... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <typename... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
-constexpr std::array<UseMode, 3> kModes = {UseMode::always, UseMode::rules, UseMode::never};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -105,9 +104,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Result<UseMode> parse_mode(std::string_view text) {
-  for (const UseMode mode : kModes) {
-    if (to_string(mode) == text) return mode;
-  }
+  const std::size_t index = fields::index_of(kUseModeWords, text);
+  if (index < kUseModeWords.size()) return static_cast<UseMode>(index);
   return Error{ErrorCode::invalid_argument, "must be always, rules or never"};
 }
 
@@ -173,9 +171,9 @@ std::string text_of(const Preferences& p, const Kind& kind) {
   return std::visit(Overloaded{
                         [&](Mode member) { return std::string(to_string(p.*member)); },
                         [&](Switch member) { return std::string(p.*member ? "yes" : "no"); },
-                        [&](const Whole& field) { return fmt::format("{}", p.*field.member); },
-                        [&](const OptionalWhole& field) { return optional_text(p.*field.member); },
+                        [&](const Number& field) { return fmt::format("{}", p.*field.member); },
                         [&](const OptionalNumber& field) { return optional_text(p.*field.member); },
+                        [&](const OptionalReal& field) { return optional_text(p.*field.member); },
                         [&](Hours member) { return to_text(p.*member); },
                         [&](Names member) { return joined(p.*member); },
                     },
@@ -192,63 +190,31 @@ Status set_text(Preferences& p, const Kind& kind, std::string_view text) {
       Overloaded{
           [&](Mode member) { return assign(p.*member, parse_mode(text)); },
           [&](Switch member) { return assign(p.*member, parse_switch(text)); },
-          [&](const Whole& field) { return assign(p.*field.member, parse_number<int>(text, field.min, field.max)); },
-          [&](const OptionalWhole& field) { return set_optional(p.*field.member, text, field.min, field.max); },
+          [&](const Number& field) { return assign(p.*field.member, parse_number<int>(text, field.min, field.max)); },
           [&](const OptionalNumber& field) { return set_optional(p.*field.member, text, field.min, field.max); },
+          [&](const OptionalReal& field) { return set_optional(p.*field.member, text, field.min, field.max); },
           [&](Hours member) { return assign(p.*member, parse_week_hours(text)); },
           [&](Names member) { return assign(p.*member, parse_names(text)); },
       },
       kind);
 }
 
-void write(JsonWriter& out, std::string_view name, const Preferences& p, const Kind& kind) {
-  const auto optional = [&](const auto& value) {
-    if (value.has_value()) {
-      out.number(name, static_cast<double>(*value));
-    } else {
-      out.raw(name, "null");
-    }
-  };
-  std::visit(Overloaded{
-                 [&](Switch member) { out.boolean(name, p.*member); },
-                 [&](const Whole& field) { out.integer(name, p.*field.member); },
-                 [&](const OptionalWhole& field) { optional(p.*field.member); },
-                 [&](const OptionalNumber& field) { optional(p.*field.member); },
-                 [&](Names member) {
-                   out.open(name, '[');
-                   for (const std::string& program : p.*member) out.text("", program);
-                   out.close(']');
-                 },
-                 [&](const auto&) { out.text(name, text_of(p, kind)); },
-             },
-             kind);
+// Visits a value that travels as text.
+template <typename Visitor, typename Member>
+void visit_text(Visitor& visit, std::string_view name, Seen<Visitor, Preferences>& p, Member member) {
+  std::string text = text_of(p, member);
+  visit(name, text, Text{kTextMax}, kLater);
+  if constexpr (Visitor::kChanges) {
+    if (const Status set = set_text(p, member, text); !set.ok()) visit.refuse(name, set.error().message);
+  }
 }
 
-void read_names(JsonReader& in, std::string_view name, std::vector<std::string>& out) {
-  out.clear();
-  in.list(name, kExclusiveProgramsMax, [&](JsonReader& item) {
-    item.text("", out.emplace_back(), kProgramNameBytesMax);
-    if (!is_program_name(out.back())) item.refuse("", "must be a program's name");
-  });
-}
-
-void read(JsonReader& in, std::string_view name, Preferences& p, const Kind& kind) {
-  const auto words = [&] {
-    std::string text;
-    in.text(name, text, kTextMax);
-    if (!in.status().ok()) return;
-    if (const Status set = set_text(p, kind, text); !set.ok()) in.refuse(name, set.error().message);
-  };
-  std::visit(
-      Overloaded{
-          [&](Switch member) { in.boolean(name, p.*member); },
-          [&](const Whole& field) { read_int(in, name, p.*field.member, field.min, field.max); },
-          [&](const OptionalWhole& field) { read_int(in, name, (p.*field.member).emplace(), field.min, field.max); },
-          [&](const OptionalNumber& field) { in.number(name, (p.*field.member).emplace(), field.min, field.max); },
-          [&](Names member) { read_names(in, name, p.*member); },
-          [&](const auto&) { words(); },
-      },
-      kind);
+template <typename Visitor>
+void visit_names(Visitor& visit, std::string_view name, Seen<Visitor, std::vector<std::string>>& names) {
+  visit(name, names, Items{kExclusiveProgramsMax}, Text{kProgramNameBytesMax}, kLater);
+  if constexpr (Visitor::kChanges) {
+    if (!std::all_of(names.begin(), names.end(), is_program_name)) visit.refuse(name, "must be names of programs");
+  }
 }
 
 Result<const Kind*> kind_of(std::string_view name) {
@@ -261,34 +227,52 @@ Result<const Kind*> kind_of(std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(UseMode mode) {
-  switch (mode) {
-    case UseMode::always:
-      return "always";
-    case UseMode::rules:
-      return "rules";
-    case UseMode::never:
-      return "never";
-  }
-  return "unknown";
-}
+std::string_view to_string(UseMode mode) { return word_of(mode); }
 
-std::string encode(const Preferences& preferences) {
-  JsonWriter out;
-  out.open("", '{');
-  for (const Field& field : kFields) write(out, field.info.name, preferences, field.kind);
-  out.close('}');
-  return std::move(out.str());
-}
-
-void read_preferences(JsonReader& in, Preferences& out) {
+// A file or request may leave out any of them.
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Preferences>& p) {
+  const auto number = [&](std::string_view name, auto& member, const auto& field) {
+    visit(name, member, Whole{field.min, field.max}, kLater, kNullIfUnset);
+  };
   for (const Field& field : kFields) {
-    if (in.present(field.info.name)) read(in, field.info.name, out, field.kind);
+    const std::string_view name = field.info.name;
+    std::visit(Overloaded{
+                   [&](Mode member) { visit(name, p.*member, kLater); },
+                   [&](Switch member) { visit(name, p.*member, kLater); },
+                   [&](const Number& kind) { number(name, p.*kind.member, kind); },
+                   [&](const OptionalNumber& kind) { number(name, p.*kind.member, kind); },
+                   [&](const OptionalReal& kind) {
+                     visit(name, p.*kind.member, Real{kind.min, kind.max}, kNullIfUnset);
+                   },
+                   [&](Hours member) { visit_text(visit, name, p, member); },
+                   [&](Names member) { visit_names(visit, name, p.*member); },
+               },
+               field.kind);
   }
 }
+template void each_field(FieldWriter& visit, const Preferences& p);
+template void each_field(FieldReader& visit, Preferences& p);
+
+std::string encode(const Preferences& preferences) { return encode_fields(preferences); }
 
 Result<Preferences> decode_preferences(std::string_view json) {
-  return decode_json<Preferences>(json, "preferences", kFileBytesMax, read_preferences);
+  return decode_fields<Preferences>(json, "preferences", kFileBytesMax);
+}
+
+std::optional<PreferenceRange> preference_range(std::string_view name) {
+  const auto kind = kind_of(name);
+  if (!kind.ok()) return std::nullopt;
+  const auto range = [](const auto& field) -> std::optional<PreferenceRange> {
+    return PreferenceRange{static_cast<double>(field.min), static_cast<double>(field.max), field.unit};
+  };
+  return std::visit(Overloaded{
+                        [&](const Number& field) { return range(field); },
+                        [&](const OptionalNumber& field) { return range(field); },
+                        [&](const OptionalReal& field) { return range(field); },
+                        [](const auto&) { return std::optional<PreferenceRange>(); },
+                    },
+                    **kind);
 }
 
 std::vector<PreferenceInfo> preference_infos() {

@@ -11,10 +11,10 @@
 
 #include "shared/base/result.h"
 #include "shared/control/week_hours.h"
-#include "shared/wire/json_reader.h"
 
 namespace starling::wire {
 
+// Whether a resource is used: always, by the rules below, or never.
 enum class UseMode : std::uint8_t { always, rules, never };
 std::string_view to_string(UseMode mode);
 
@@ -66,7 +66,6 @@ constexpr std::size_t kProgramNameBytesMax = 64;
 std::string encode(const Preferences& preferences);
 // Absent fields keep their defaults; fields nobody knows are ignored; invalid_argument names the field.
 Result<Preferences> decode_preferences(std::string_view json);
-void read_preferences(JsonReader& in, Preferences& out);
 
 // One setting as text, for the command line and for search in a window.
 struct PreferenceInfo {
@@ -74,6 +73,16 @@ struct PreferenceInfo {
   std::string_view help;
 };
 std::vector<PreferenceInfo> preference_infos();
+// A numeric setting's range, both ends included, and the unit of its numbers.
+enum class PreferenceUnit : std::uint8_t { none, minutes, percent, degrees_celsius, gigabytes, megabits_per_second };
+// Limits of a numeric setting, both included.
+struct PreferenceRange {
+  double min;
+  double max;
+  PreferenceUnit unit;
+};
+// Nothing for a name nobody knows, and for a setting that is no number.
+std::optional<PreferenceRange> preference_range(std::string_view name);
 // not_found, with a list of names, for a name nobody knows.
 Result<std::string> preference_text(const Preferences& preferences, std::string_view name);
 // invalid_argument says which values are possible.

@@ -30,6 +30,7 @@ constexpr std::chrono::hours kServerCertificateLifetime{24 * 365};
 // earlier.
 constexpr std::chrono::hours kServerCertificateBackdate{48};
 
+// The fields of a certificate that matter here. They are claims: reading a certificate verifies nothing.
 struct CertificateInfo {
   PeerId peer_id;  // ID of the certified key
   std::string common_name;
@@ -46,12 +47,14 @@ std::string make_csr(const PrivateKey& key);
 // Checks a request's signature and returns the peer ID of its key. unsupported for other keys than Ed25519.
 Result<PeerId> read_csr(std::string_view csr_pem);
 
+// Validity of a volunteer's certificate. It begins before `now` by `backdate`, so that a clock that is slow accepts it.
 struct IssueOptions {
   WallTime now;
   Duration lifetime = kCertificateLifetime;  // counted from now, in addition to the backdating
   Duration backdate = kCertificateBackdate;
 };
 
+// Validity and names of the coordinator's certificate.
 struct ServerOptions {
   WallTime now;
   std::vector<std::string> hosts;  // further names and addresses at which browsers may dial the coordinator

@@ -19,6 +19,7 @@ namespace starling::crypto {
 using Signature = std::array<std::uint8_t, 64>;
 constexpr std::size_t kPemBytesMax = 16 * 1024;  // bound of any one PEM text from outside
 
+// A key that verifies. Copies share one key, and may be used from any thread.
 class PublicKey {
  public:
   // corrupt or unsupported for anything but one Ed25519 key ("-----BEGIN PUBLIC KEY-----").

@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "shared/manifest/algorithms.h"
+#include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::manifest {
@@ -115,9 +117,30 @@ class TableReader {
 void read_setting(TableReader& fields, std::string_view name, double& value) { fields.number(name, value); }
 void read_setting(TableReader& fields, std::string_view name, bool& value) { fields.boolean(name, value); }
 void read_setting(TableReader& fields, std::string_view name, std::string& value) { fields.text(name, value); }
-template <typename Integer>
-void read_setting(TableReader& fields, std::string_view name, Integer& value) {
+void read_setting(TableReader& fields, std::string_view name, std::integral auto& value) {
   fields.integer(name, value);
+}
+
+// Visits a description of fields and reads those that stand in the table; objects are tables of their own.
+class SettingReader {
+ public:
+  static constexpr bool kChanges = true;
+  explicit SettingReader(TableReader& fields) : fields_(fields) {}
+
+  template <typename T>
+  void operator()([[maybe_unused]] std::string_view name, [[maybe_unused]] T& member, const auto&...) {
+    if constexpr (requires { read_setting(fields_, name, member); }) read_setting(fields_, name, member);
+  }
+  [[nodiscard]] static bool has(std::string_view /*name*/, bool /*holds*/) { return true; }
+
+ private:
+  TableReader& fields_;
+};
+
+template <typename Options>
+void read_settings(TableReader& fields, Options& options) {
+  SettingReader reader(fields);
+  each_field(reader, options);
 }
 
 // An unknown architecture passes here: check_manifest_settings reports it.
@@ -186,23 +209,14 @@ Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptio
         "between: name another one, or none"};
   }
   if (!local) return {};
-  fields.text("partners", local->partners);
-  fields.integer("mix_every", local->mix_every);
-  fields.number("consensus_bound", local->consensus_bound);
-  fields.number("mixing_rate", local->mixing_rate);
-  fields.number("mixing_momentum", local->mixing_momentum);
-  fields.number("mixing_pull", local->mixing_pull);
-  fields.number("merge_alpha", local->merge_alpha);
-  fields.integer("fragments", local->fragments);
-  fields.boolean("eager", local->eager);
+  read_settings(fields, *local);
   STARLING_TRY(read_optimizer(fields.table("optimizer"), local->optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), local->schedule));
   return fields.finish();
 }
 
 Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
-  fields.text("formation", averaging.formation);
-  fields.integer("group_size", averaging.group_size);
+  read_settings(fields, averaging);
   return fields.finish();
 }
 
@@ -262,24 +276,7 @@ Status read_data(TableReader fields, const std::filesystem::path& folder, Operat
 Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::path& folder, OperatorManifest& out) {
   wire::RunManifest& manifest = out.manifest;
   STARLING_TRY(read_algorithm(fields, lines, manifest));
-  fields.integer("version", manifest.version);
-  fields.text("run_id", manifest.run_id);
-  fields.text("title", manifest.title);
-  fields.integer("seed", manifest.seed);
-  fields.integer("target_batch_size", manifest.target_batch_size);
-  fields.integer("micro_batch_size", manifest.micro_batch_size);
-  fields.integer("rounds_max", manifest.rounds_max);
-  fields.integer("checkpoint_rounds", manifest.checkpoint_rounds);
-  fields.integer("peers_max", manifest.peers_max);
-  fields.number("flops_per_sample", manifest.flops_per_sample);
-  fields.text("codec", manifest.codec);
-  fields.text("contribution_codec", manifest.contribution_codec);
-  fields.number("error_feedback", manifest.error_feedback);
-  fields.integer("low_rank", manifest.low_rank);
-  fields.boolean("delay_parameter_updates", manifest.delay_parameter_updates);
-  fields.text("precision", manifest.precision);
-  fields.text("moments", manifest.moments);
-  fields.text("client_min", manifest.client_min);
+  read_settings(fields, manifest);
   STARLING_TRY(read_model(fields.table("model"), folder, out));
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));

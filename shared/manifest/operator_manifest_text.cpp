@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/manifest/operator_manifest.h"
+#include "shared/run/manifest_fields.h"
 
 namespace starling::manifest {
 namespace {
@@ -51,25 +52,26 @@ class TomlWriter {
   std::string text_;
 };
 
-void write_settings(TomlWriter& out, const wire::RunManifest& manifest) {
-  out.set("version", manifest.version);
-  out.set("run_id", manifest.run_id);
-  out.set("title", manifest.title);
-  out.set("seed", manifest.seed);
-  out.set("target_batch_size", manifest.target_batch_size);
-  out.set("micro_batch_size", manifest.micro_batch_size);
-  out.set("rounds_max", manifest.rounds_max);
-  out.set("checkpoint_rounds", manifest.checkpoint_rounds);
-  out.set("peers_max", manifest.peers_max);
-  out.set("flops_per_sample", manifest.flops_per_sample);
-  out.set("codec", manifest.codec);
-  if (!manifest.contribution_codec.empty()) out.set("contribution_codec", manifest.contribution_codec);
-  out.set("error_feedback", manifest.error_feedback);
-  out.set("low_rank", manifest.low_rank);
-  out.set("delay_parameter_updates", manifest.delay_parameter_updates);
-  out.set("precision", manifest.precision);
-  out.set("moments", manifest.moments);
-  if (!manifest.client_min.empty()) out.set("client_min", manifest.client_min);
+// Visits a description of fields and writes each setting; objects are tables of their own.
+class SettingWriter {
+ public:
+  static constexpr bool kChanges = false;
+  explicit SettingWriter(TomlWriter& out) : out_(out) {}
+
+  template <typename T>
+  void operator()([[maybe_unused]] std::string_view name, [[maybe_unused]] const T& member, const auto&...) {
+    if constexpr (requires { as_toml(member); }) out_.set(name, member);
+  }
+  [[nodiscard]] static bool has(std::string_view /*name*/, bool /*holds*/) { return true; }
+
+ private:
+  TomlWriter& out_;
+};
+
+template <typename Options>
+void write_settings(TomlWriter& out, const Options& options) {
+  SettingWriter writer(out);
+  each_field(writer, options);
 }
 
 void write_data(TomlWriter& out, const OperatorManifest& wanted) {
@@ -118,20 +120,11 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   write_steps("", manifest.optimizer, manifest.schedule);
   if (manifest.local) {
     out.table("local");
-    out.set("partners", manifest.local->partners);
-    out.set("mix_every", manifest.local->mix_every);
-    out.set("consensus_bound", manifest.local->consensus_bound);
-    out.set("mixing_rate", manifest.local->mixing_rate);
-    out.set("mixing_momentum", manifest.local->mixing_momentum);
-    out.set("mixing_pull", manifest.local->mixing_pull);
-    out.set("merge_alpha", manifest.local->merge_alpha);
-    out.set("fragments", manifest.local->fragments);
-    out.set("eager", manifest.local->eager);
+    write_settings(out, *manifest.local);
     write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
   }
   out.table("averaging");
-  out.set("formation", manifest.averaging.formation);
-  out.set("group_size", manifest.averaging.group_size);
+  write_settings(out, manifest.averaging);
   write_data(out, wanted);
   return out.take();
 }

@@ -33,6 +33,7 @@ struct SignedManifest {
   [[nodiscard]] Digest digest() const;
 };
 
+// A key that may sign manifests, with the root's certificate for it; a root needs none.
 struct SigningKey {
   SigningKey(crypto::PrivateKey key, std::string certificate = {})  // NOLINT: a root key signs by itself
       : key(std::move(key)), certificate(std::move(certificate)) {}

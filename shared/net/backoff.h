@@ -7,6 +7,8 @@
 
 namespace starling::net {
 
+// The most that is waited after the first failure, doubled with each further one, and the most ever. A delay is a
+// random part of that.
 struct BackoffOptions {
   Duration first = std::chrono::seconds(1);
   Duration longest = std::chrono::minutes(5);

@@ -11,6 +11,7 @@
 #include "shared/net/line.h"
 #include "shared/net/response_head.h"
 #include "shared/net/tls_stream.h"
+#include "shared/protocol/error_reply.h"
 #include "shared/wire/web_address.h"
 
 namespace starling::net {

@@ -18,10 +18,11 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::net {
 
+// The address that is dialled. A name is looked up for each new connection.
 struct Endpoint {
   std::string host;  // name, IPv4, or IPv6 without brackets
   std::uint16_t port = 0;
@@ -32,6 +33,7 @@ struct Line;
 // Whether this IP address may be dialled; called for each address of the endpoint's name, right before it is dialled.
 using DialRule = std::function<Status(const std::string& address, int port)>;
 
+// Limits that hold for all requests of a client.
 struct HttpOptions {
   // Limit of one request: connect, send and receive together. Name look-ups are the system's, with their own limit.
   Duration deadline = std::chrono::seconds(20);
@@ -55,6 +57,7 @@ struct HttpResponse {
 // The body of a 2xx reply; otherwise the error in the reply's wire::ErrorReply, or one that fits the status.
 Result<std::string> body_of(HttpResponse response);
 
+// A file with a known digest. An unfinished one lies beside the destination, and a later call goes on from there.
 struct Download {
   std::string path;  // path on the server
   Digest sha256;

@@ -7,6 +7,7 @@
 
 namespace starling::plot {
 
+// One bar, as long as the sum of its parts.
 struct Bar {
   std::string label;
   std::vector<double> parts;  // one value per BarPlot::parts; none below 0

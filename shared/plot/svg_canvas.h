@@ -9,11 +9,16 @@
 
 namespace starling::plot {
 
+// A place in pixels, from the upper left corner.
 struct Point {
   double x = 0;
   double y = 0;
 };
+
+// The part of a text that stands at its point.
 enum class Anchor : unsigned char { start, middle, end };
+
+// The kind of a line, which gives its colour and width.
 enum class Ink : unsigned char { axis, grid, mark };
 
 // Coordinates are pixels from the upper left corner.

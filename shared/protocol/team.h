@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "shared/base/result.h"
-#include "shared/wire/json_reader.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kTeamNameBytesMax = 128;
 
+// A request about the team of the account that the client certificate belongs to.
 struct TeamRequest {
   std::string action;     // "show", "found", "join" or "leave"
   std::string name = {};  // the team's, to found or join
@@ -32,6 +32,5 @@ std::string encode(const TeamRequest& message);
 std::string encode(const TeamReply& message);
 Result<TeamRequest> decode_team_request(std::string_view json);
 Result<TeamReply> decode_team_reply(std::string_view json);
-void read_team(JsonReader& in, TeamReply& out);
 
 }  // namespace starling::wire

@@ -31,7 +31,7 @@ class Test : public std::enable_shared_from_this<Test> {
     socket_.async_connect(at, [self = shared_from_this(), tls, now](const asio::error_code& error) {
       if (self->done_ == nullptr) return;
       if (error) return self->end(false);
-      self->talk_ = std::make_shared<RelayTalk>(self->socket_, tls, now, RelayTalk::Wish{self->peer_, std::nullopt});
+      self->talk_ = std::make_shared<RelayTalk>(self->socket_, tls, now, RelayTalk::Task{self->peer_, std::nullopt});
       self->talk_->start([self](const Status& status) { self->end(status.ok()); });
     });
   }

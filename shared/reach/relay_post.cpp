@@ -59,8 +59,8 @@ void RelayPost::connect() {
 }
 
 void RelayPost::talk() {
-  const RelayTalk::Wish wish{relay_->peer, RelayRequest{RelayRequestKind::post, {}}};
-  talk_ = std::make_shared<RelayTalk>(*socket_, tls_, clock_.wall_now(), wish);
+  const RelayTalk::Task task{relay_->peer, RelayRequest{RelayRequestKind::post, {}}};
+  talk_ = std::make_shared<RelayTalk>(*socket_, tls_, clock_.wall_now(), task);
   talk_->start([this](const Status& status) {
     if (!status.ok()) return on_break(status.error());
     posted_ = true;

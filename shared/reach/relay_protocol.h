@@ -29,8 +29,10 @@ namespace starling::reach {
 constexpr std::string_view kRelayGreeting = "STR1";
 constexpr std::size_t kRelayRequestBytes = 1 + PeerId::kSize;
 
+// Kinds of requests, by their byte on the wire.
 enum class RelayRequestKind : std::uint8_t { post = 1, call = 2 };
 
+// The one request of a connection to a relay.
 struct RelayRequest {
   RelayRequestKind kind = RelayRequestKind::post;
   PeerId peer;  // peer to be connected with, in a call
@@ -39,6 +41,7 @@ std::string encode(const RelayRequest& request);
 // corrupt for anything that encode does not write.
 Result<RelayRequest> decode_relay_request(std::span<const char> bytes);
 
+// The byte that answers a request. After anything but `accepted` the relay hangs up.
 enum class RelayAnswer : std::uint8_t { accepted = 1, not_allowed = 2, busy = 3, nobody_came = 4 };
 // Ok for `accepted`; otherwise the relay's reason for refusing. corrupt for a byte that is no answer.
 Status judge_answer(std::uint8_t answer);

@@ -10,8 +10,8 @@
 
 namespace starling::reach {
 
-RelayTalk::RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Wish wish)
-    : socket_(socket), session_(Session::client(tls, socket.native_handle())), wish_(wish) {
+RelayTalk::RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Task task)
+    : socket_(socket), session_(Session::client(tls, socket.native_handle())), task_(task) {
   crypto::set_verification_time(session_.native(), now);
 }
 
@@ -48,12 +48,12 @@ void RelayTalk::handshake() {
   if (step.state != Session::State::done) return go_on(step, &RelayTalk::handshake);
   const Result<PeerId> peer = crypto::peer_id_of(session_.native());
   if (!peer) return end(peer.error());
-  if (*peer != wish_.relay) {
+  if (*peer != task_.relay) {
     return end(Error{ErrorCode::unauthenticated,
-                     "another computer answers there: " + peer->brief() + " instead of " + wish_.relay.brief()});
+                     "another computer answers there: " + peer->brief() + " instead of " + task_.relay.brief()});
   }
-  if (!wish_.request) return end({});
-  outgoing_ = encode(*wish_.request);
+  if (!task_.request) return end({});
+  outgoing_ = encode(*task_.request);
   send_request();
 }
 

@@ -16,7 +16,7 @@ namespace starling::reach {
 
 class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
  public:
-  struct Wish {
+  struct Task {
     PeerId relay;  // any other peer there gives unauthenticated
     // Empty: the exchange ends with the handshake, which proves the other end's identity.
     std::optional<RelayRequest> request;
@@ -25,7 +25,7 @@ class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
   using Called = std::function<void(const Result<PeerId>&)>;
 
   // Certificates are judged by `now`. The socket must outlive the talk, unless cancel() is called before it goes.
-  RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Wish wish);
+  RelayTalk(asio::ip::tcp::socket& socket, const crypto::TlsContext& tls, WallTime now, Task task);
 
   // Calls `done` once, not from within start, unless cancelled before. After an accepted call the socket carries the
   // other peer's bytes, and the talk is over.
@@ -48,7 +48,7 @@ class RelayTalk : public std::enable_shared_from_this<RelayTalk> {
 
   asio::ip::tcp::socket& socket_;
   Session session_;
-  Wish wish_;
+  Task task_;
   std::string outgoing_;
   std::array<char, PeerId::kSize> incoming_{};
   std::size_t incoming_bytes_ = 0;

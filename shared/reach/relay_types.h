@@ -10,6 +10,7 @@
 
 namespace starling::reach {
 
+// Bounds of a relay's sockets, time and rate.
 struct RelayLimits {
   std::size_t visitors_max = 512;  // connections that wait; beyond it the oldest silent one is dropped
   std::size_t posts_max = 256;     // peers that wait here for calls
@@ -30,6 +31,7 @@ struct RelayAllowance {
   std::int64_t bytes_max = 0;  // bound of this round
 };
 
+// The host's decision about who may use its relay, and for how much. It must outlive the relay.
 class RelayRules {
  public:
   virtual ~RelayRules() = default;
@@ -39,6 +41,7 @@ class RelayRules {
   [[nodiscard]] virtual std::optional<RelayAllowance> allowance(const PeerId& caller, const PeerId& called) const = 0;
 };
 
+// Present use, and totals since the relay was made.
 struct RelayStats {
   std::size_t posts = 0;    // peers that wait here for calls
   std::size_t streams = 0;  // pairs connected now

@@ -13,41 +13,6 @@ namespace {
 
 constexpr RoundIndex kShardRoundsMax = 1'000'000;
 
-void write_shards(JsonWriter& writer, const DataOptions& data) {
-  writer.open("shards", '[');
-  for (const Shard& shard : data.shards) {
-    writer.open("", '{');
-    writer.text("sha256", shard.file.sha256.hex());
-    writer.integer("bytes", shard.file.bytes);
-    writer.integer("items", shard.items);
-    writer.close('}');
-  }
-  writer.close(']');
-  // Left out where they change nothing.
-  if (!data.mirrors.empty()) {
-    writer.open("mirrors", '[');
-    for (const std::string& mirror : data.mirrors) writer.text("", mirror);
-    writer.close(']');
-  }
-  if (!data.mirror_ca.empty()) writer.text("mirror_ca", data.mirror_ca);
-  if (data.shard_rounds != DataOptions().shard_rounds) writer.integer("shard_rounds", data.shard_rounds);
-}
-
-void read_shards(JsonReader& fields, DataOptions& data) {
-  fields.list("shards", kShardsMax, [&data](JsonReader& item) {
-    Shard& shard = data.shards.emplace_back();
-    read_id(item, "sha256", shard.file.sha256);
-    read_any(item, "bytes", shard.file.bytes);
-    read_any(item, "items", shard.items);
-  });
-  if (fields.present("mirrors")) {
-    fields.list("mirrors", kMirrorsMax,
-                [&data](JsonReader& item) { item.text("", data.mirrors.emplace_back(), kMirrorBytesMax); });
-  }
-  if (fields.present("mirror_ca")) fields.text("mirror_ca", data.mirror_ca, kMirrorCaBytesMax);
-  if (fields.present("shard_rounds")) read_any(fields, "shard_rounds", data.shard_rounds);
-}
-
 void check_mirror(Checker& check, const std::string& field, const std::string& mirror) {
   const Result<WebAddress> address = parse_web_address(mirror);
   const std::string wanted = "the address of a folder, such as https://mirror.example.org/shards/";
@@ -85,36 +50,6 @@ void check_shards(Checker& check, const DataOptions& data, std::int64_t least) {
 
 }  // namespace
 
-void write_data(JsonWriter& writer, const DataOptions& data) {
-  writer.open("data", '{');
-  const bool bytes = data.kind == "bytes";
-  if (!bytes) writer.text("kind", data.kind);
-  if (data.shards.empty()) {
-    write_artefact(writer, "train", data.train);
-    if (!bytes) writer.integer("train_items", data.train_items);
-  }
-  write_artefact(writer, "validation", data.validation);
-  if (!bytes) writer.integer("validation_items", data.validation_items);
-  if (data.tokenizer != Artefact()) write_artefact(writer, "tokenizer", data.tokenizer);
-  if (!data.shards.empty()) write_shards(writer, data);
-  if (data.sampling != DataOptions().sampling) writer.text("sampling", data.sampling);  // the default is left out
-  writer.close('}');
-}
-
-void read_data(JsonReader& reader, DataOptions& data) {
-  reader.object("data", [&](JsonReader& fields) {
-    if (fields.present("kind")) fields.text("kind", data.kind, kWordBytesMax);
-    const bool sharded = fields.present("shards");
-    if (!sharded) read_artefact(fields, "train", data.train);
-    if (fields.present("train_items")) read_any(fields, "train_items", data.train_items);
-    read_artefact(fields, "validation", data.validation);
-    if (fields.present("validation_items")) read_any(fields, "validation_items", data.validation_items);
-    if (fields.present("tokenizer")) read_artefact(fields, "tokenizer", data.tokenizer);
-    if (sharded) read_shards(fields, data);
-    if (fields.present("sampling")) fields.text("sampling", data.sampling, kWordBytesMax);
-  });
-}
-
 void check_data_files(Checker& check, const DataOptions& data, std::int64_t least) {
   const bool bytes = data.kind == "bytes";
   const auto checks = [&](std::string_view field, const Artefact& artefact, std::int64_t items) {
@@ -141,13 +76,16 @@ void check_data_files(Checker& check, const DataOptions& data, std::int64_t leas
 std::string encode_listing(const DataOptions& data) {
   JsonWriter writer;
   writer.open("", '{');
-  write_data(writer, data);
+  write_fields(writer, "data", data);
   writer.close('}');
   return std::move(writer.str());
 }
 
 Result<DataOptions> decode_listing(std::string_view json) {
-  STARLING_ASSIGN(DataOptions data, decode_json<DataOptions>(json, "listing of shards", kListingBytesMax, read_data));
+  const auto read = [](JsonReader& reader, DataOptions& data) {
+    reader.object("data", [&data](JsonReader& fields) { read_fields(fields, data); });
+  };
+  STARLING_ASSIGN(DataOptions data, decode_json<DataOptions>(json, "listing of shards", kListingBytesMax, read));
   Checker check;
   check.that(!data.shards.empty(), "data.shards", "missing", "a list of files");
   check_data_files(check, data, 1);

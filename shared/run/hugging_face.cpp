@@ -178,7 +178,7 @@ ExportedModel export_as_it_is(const ModelOptions& model, std::span<const float> 
   for (const ParameterInfo& info : model_layout(model)) exporter.as_is(info.name, info.name);
   JsonWriter writer;
   writer.open("", '{');
-  write_model(writer, model);
+  write_fields(writer, "model", model);
   writer.close('}');
   return exporter.take(std::move(writer.str()));
 }

@@ -13,7 +13,7 @@ constexpr double kMatrixDeviation = 0.554;  // times 1 / sqrt(width)
 
 }  // namespace
 
-int masked_words(const ModelOptions& model) {
+int masked_tokens(const ModelOptions& model) {
   return std::max(1, static_cast<int>(std::lround(model.masked * model.context)));
 }
 
@@ -53,7 +53,7 @@ std::vector<ParameterInfo> albert_layout(const ModelOptions& model) {
 double albert_flops(const ModelOptions& model) {
   const double width = model.width, embedding = model.embedding_width, context = model.context;
   const double block = width * (4 * width + 2 * static_cast<double>(model.mlp_width)) + 2 * context * width;
-  const double guesses = masked_words(model) * embedding * (width + model.vocabulary);
+  const double guesses = masked_tokens(model) * embedding * (width + model.vocabulary);
   return flops_of(context * (embedding * width + model.layers * block) + guesses + width * (width + 2));
 }
 
@@ -61,7 +61,7 @@ double albert_activations(const ModelOptions& model) {
   const double width = model.width, context = model.context, embedding = model.embedding_width;
   // Queries, keys and values, once more by heads; the heads' outputs; two sums and two norms; the perceptron twice.
   const double block = (3 + 3 + 1 + 4) * width + 2 * static_cast<double>(model.mlp_width) + model.heads * context;
-  const double guesses = masked_words(model) * (3 * embedding + 2 * static_cast<double>(model.vocabulary));
+  const double guesses = masked_tokens(model) * (3 * embedding + 2 * static_cast<double>(model.vocabulary));
   return context * (model.layers * block + 2 * embedding + width) + guesses;
 }
 

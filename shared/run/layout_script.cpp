@@ -9,14 +9,9 @@
 namespace starling::wire {
 namespace {
 
-constexpr std::size_t kTensorsMax = 2000;
-constexpr std::size_t kNameBytesMax = 200;
-constexpr std::size_t kDimensionsMax = 8;
-constexpr std::int64_t kParametersMax = std::int64_t{1} << 36;
-
 // True for names that torch writes: "blocks.0.norm.weight".
 bool is_tensor_name(std::string_view name) {
-  if (name.empty() || name.size() > kNameBytesMax) return false;
+  if (name.empty() || name.size() > kTensorNameBytesMax) return false;
   for (const char c : name) {
     if (c <= ' ' || c > '~' || c == '"' || c == '\\') return false;
   }
@@ -62,32 +57,6 @@ void check_script(Checker& check, const ScriptModel& script) {
                fmt::format("tensors of at most {} dimensions and {} elements in all", kDimensionsMax, kParametersMax));
     if (!check.status().ok()) return;
   }
-}
-
-void write_script(JsonWriter& writer, const ScriptModel& script) {
-  write_artefact(writer, "program", script.program);
-  write_artefact(writer, "parameters", script.parameters);
-  writer.open("tensors", '[');
-  for (const ScriptModel::Tensor& tensor : script.tensors) {
-    writer.open("", '{');
-    writer.text("name", tensor.name);
-    writer.open("shape", '[');
-    for (const std::int64_t size : tensor.shape) writer.integer("", size);
-    writer.close(']');
-    writer.close('}');
-  }
-  writer.close(']');
-}
-
-void read_script(JsonReader& reader, ScriptModel& script) {
-  read_artefact(reader, "program", script.program);
-  read_artefact(reader, "parameters", script.parameters);
-  reader.list("tensors", kTensorsMax, [&script](JsonReader& item) {
-    ScriptModel::Tensor& tensor = script.tensors.emplace_back();
-    item.text("name", tensor.name, kNameBytesMax);
-    item.list("shape", kDimensionsMax,
-              [&tensor](JsonReader& size) { size.integer("", tensor.shape.emplace_back(), 1, kParametersMax); });
-  });
 }
 
 }  // namespace starling::wire

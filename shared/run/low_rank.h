@@ -17,6 +17,7 @@ constexpr int kLowRankMax = 64;
 // A matrix is sent as factors where these have fewer floats by at least this factor.
 constexpr std::size_t kLowRankGainMin = 2;
 
+// A matrix that travels as products, and the places of its factors.
 struct LowRankMatrix {
   std::size_t offset = 0;  // in the flat vector, row by row
   std::size_t rows = 0;
@@ -32,6 +33,7 @@ struct PlainRun {
   std::size_t right_at = 0;
 };
 
+// The division of the flat vector into matrices that travel as products and floats that travel as they are.
 struct LowRankLayout {
   std::size_t rank = 0;  // factors of each matrix
   std::vector<LowRankMatrix> matrices;

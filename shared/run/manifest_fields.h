@@ -1,81 +1,187 @@
-// Fields of a manifest's JSON, for the .cpp files that write and read it.
+// The fields of a run's description in the order of its canonical JSON, for the .cpp files that write, read and check
+// it. A reader takes any value of a field's type: check_manifest judges it, with its own words.
 #pragma once
 
 #include <limits>
 #include <string>
 #include <string_view>
 
-#include "shared/run/data_options.h"
-#include "shared/run/model_options.h"
+#include "shared/run/low_rank.h"
+#include "shared/run/run_manifest.h"
 #include "shared/wire/checker.h"
-#include "shared/wire/json_reader.h"
-#include "shared/wire/json_writer.h"
+#include "shared/wire/fields.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kWordBytesMax = 32;  // architecture, optimizer, codec, version
+constexpr Text kWord{kWordBytesMax};
 constexpr std::int64_t kArtefactBytesMax = std::int64_t{1} << 40;
+constexpr std::size_t kTensorsMax = 2000;
+constexpr std::size_t kTensorNameBytesMax = 200;
+constexpr std::size_t kDimensionsMax = 8;
+constexpr std::int64_t kParametersMax = std::int64_t{1} << 36;
+constexpr std::size_t kRunIdBytesMax = 40;
+constexpr std::size_t kTitleBytesMax = 100;
+constexpr SettingRange<std::int64_t> kRounds{0, 1'000'000'000};
 
-inline void write_setting(JsonWriter& writer, std::string_view name, double value) { writer.number(name, value); }
-inline void write_setting(JsonWriter& writer, std::string_view name, std::int64_t value) {
-  writer.integer(name, value);
-}
-inline void write_setting(JsonWriter& writer, std::string_view name, int value) { writer.integer(name, value); }
-inline void write_setting(JsonWriter& writer, std::string_view name, bool value) { writer.boolean(name, value); }
-
-inline void write_setting(JsonWriter& writer, std::string_view name, const std::string& value) {
-  writer.text(name, value);
-}
-
-// Reads any value that the type holds; check_manifest judges it, with its own words.
-inline void read_any(JsonReader& reader, std::string_view name, std::int64_t& out) {
-  reader.integer(name, out, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-}
-inline void read_any(JsonReader& reader, std::string_view name, int& out) {
-  read_int(reader, name, out, std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
-}
-inline void read_any(JsonReader& reader, std::string_view name, double& out) {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  reader.number(name, out, -kMost, kMost);
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Artefact>& artefact) {
+  visit("sha256", artefact.sha256);
+  visit("bytes", artefact.bytes, kAny);
 }
 
-inline void read_any(JsonReader& reader, std::string_view name, bool& out) { reader.boolean(name, out); }
-inline void read_any(JsonReader& reader, std::string_view name, std::string& out) {
-  reader.text(name, out, kWordBytesMax);
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ScriptModel::Tensor>& tensor) {
+  visit("name", tensor.name, Text{kTensorNameBytesMax});
+  visit("shape", tensor.shape, Items{kDimensionsMax}, Whole{1, kParametersMax});
 }
 
-inline void write_artefact(JsonWriter& writer, std::string_view name, const Artefact& artefact) {
-  writer.open(name, '{');
-  writer.text("sha256", artefact.sha256.hex());
-  writer.integer("bytes", artefact.bytes);
-  writer.close('}');
+// Visits a setting of the tables in model_options.h and optimizer_options.h.
+template <typename Visitor>
+auto visiting_settings(Visitor& visit) {
+  return [&visit](std::string_view name, auto& value, const auto& setting) {
+    if constexpr (requires { value.size(); }) {
+      visit(name, value, kWord, setting);
+    } else {
+      visit(name, value, kAny, setting);
+    }
+  };
 }
 
-inline void read_artefact(JsonReader& reader, std::string_view name, Artefact& artefact) {
-  reader.object(name, [&](JsonReader& fields) {
-    read_id(fields, "sha256", artefact.sha256);
-    read_any(fields, "bytes", artefact.bytes);
-  });
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ModelOptions>& model) {
+  visit("architecture", model.architecture, kWord);
+  each_model_setting(model, visiting_settings(visit));
+  if (model.architecture != "script") return;
+  visit("program", model.script.program);
+  visit("parameters", model.script.parameters);
+  visit("tensors", model.script.tensors, Items{kTensorsMax});
 }
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Shard>& shard) {
+  each_field(visit, shard.file);
+  visit("items", shard.items, kAny);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, DataOptions>& data) {
+  visit("kind", data.kind, kWord, left_out_if("bytes"));
+  const bool counts_items = data.kind != "bytes";
+  const bool sharded = visit.has("shards", !data.shards.empty());
+  if (!sharded) visit("train", data.train);
+  if (visit.has("train_items", !sharded && counts_items)) visit("train_items", data.train_items, kAny);
+  visit("validation", data.validation);
+  if (visit.has("validation_items", counts_items)) visit("validation_items", data.validation_items, kAny);
+  visit("tokenizer", data.tokenizer, kLeftOutIfUnset);
+  if (sharded) {
+    visit("shards", data.shards, Items{kShardsMax});
+    visit("mirrors", data.mirrors, Items{kMirrorsMax}, Text{kMirrorBytesMax}, kLeftOutIfUnset);
+    visit("mirror_ca", data.mirror_ca, Text{kMirrorCaBytesMax}, kLeftOutIfUnset);
+    visit("shard_rounds", data.shard_rounds, kAny, left_out_if(DataOptions().shard_rounds));
+  }
+  visit("sampling", data.sampling, kWord, left_out_if("epochs"));
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, OptimizerOptions>& optimizer) {
+  visit("kind", optimizer.kind, kWord);
+  each_optimizer_setting(optimizer, visiting_settings(visit));
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ScheduleOptions>& schedule) {
+  visit("kind", schedule.kind, kWord, left_out_if("cosine"));
+  each_schedule_setting(schedule, visiting_settings(visit));
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, LocalOptions>& local) {
+  visit("optimizer", local.optimizer);
+  visit("schedule", local.schedule);
+  visit("partners", local.partners, kWord, kLeftOutIfUnset);
+  visit("mix_every", local.mix_every, kAny, left_out_if(1), SettingRange<int>{1, 100'000});
+  visit("consensus_bound", local.consensus_bound, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
+  if (visit.has("mixing_rate", !mixes_plainly(local))) {
+    visit("mixing_rate", local.mixing_rate, kAny);
+    visit("mixing_momentum", local.mixing_momentum, kAny);
+    visit("mixing_pull", local.mixing_pull, kAny);
+  }
+  visit("merge_alpha", local.merge_alpha, kAny, kLeftOutIfUnset);
+  visit("fragments", local.fragments, kAny, left_out_if(1));
+  visit("eager", local.eager, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, AveragingOptions>& averaging) {
+  visit("formation", averaging.formation, kWord);
+  visit("group_size", averaging.group_size, kAny);
+}
+
+// Fields with a default were added later and are left out where they have it: manifests without them keep their bytes,
+// and so their signatures.
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
+  visit("version", manifest.version, kAny, SettingRange<int>{1, 1});
+  visit("run_id", manifest.run_id, Text{kRunIdBytesMax});
+  visit("title", manifest.title, Text{kTitleBytesMax});
+  visit("seed", manifest.seed, kAny, SettingRange<std::uint64_t>{0, std::numeric_limits<std::int64_t>::max()});
+  visit("model", manifest.model);
+  visit("data", manifest.data);
+  visit("optimizer", manifest.optimizer);
+  visit("schedule", manifest.schedule);
+  visit("local", manifest.local);
+  visit("target_batch_size", manifest.target_batch_size, kAny, SettingRange<SampleCount>{1, 1'000'000'000});
+  visit("micro_batch_size", manifest.micro_batch_size, kAny, SettingRange<SampleCount>{1, 65536});
+  visit("rounds_max", manifest.rounds_max, kAny, kRounds);
+  visit("peers_max", manifest.peers_max, kAny, SettingRange<int>{1, 1 << 20});
+  visit("flops_per_sample", manifest.flops_per_sample, kAny, SettingRange<double>{0, 1e18});
+  visit("codec", manifest.codec, kWord);
+  visit("contribution_codec", manifest.contribution_codec, kWord, kLeftOutIfUnset);
+  visit("error_feedback", manifest.error_feedback, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
+  visit("low_rank", manifest.low_rank, kAny, kLeftOutIfUnset, SettingRange<int>{0, kLowRankMax});
+  visit("averaging", manifest.averaging, kLeftOutIfUnset);
+  visit("delay_parameter_updates", manifest.delay_parameter_updates, kLeftOutIfUnset);
+  visit("checkpoint_rounds", manifest.checkpoint_rounds, kAny, left_out_if(RunManifest().checkpoint_rounds), kRounds);
+  visit("precision", manifest.precision, kWord, left_out_if("fp32"));
+  visit("moments", manifest.moments, kWord, left_out_if("fp32"));
+  visit("client_min", manifest.client_min, kWord);
+  visit("initial_state_digest", manifest.initial_state_digest, kLeftOutIfUnset);
+}
+
+// Checks the ranges of the settings it visits, those of objects in them left out. `of`: the begin of their names.
+class RangeChecks {
+ public:
+  static constexpr bool kChanges = false;
+  RangeChecks(Checker& check, std::string of) : check_(check), of_(std::move(of)) {}
+
+  template <typename T, typename... Rules>
+  void operator()([[maybe_unused]] std::string_view name, [[maybe_unused]] const T& value, const Rules&... rules) {
+    (judge(name, value, rules), ...);
+  }
+  [[nodiscard]] static bool has(std::string_view /*name*/, bool holds) { return holds; }
+
+ private:
+  void judge(std::string_view /*name*/, const auto& /*value*/, const auto& /*rule*/) {}
+  template <typename Number>
+  void judge(std::string_view name, const Number& value, const SettingRange<Number>& range) {
+    check_.within(of_ + std::string(name), value, range.least, range.most);
+  }
+
+  Checker& check_;
+  std::string of_;
+};
 
 inline void check_artefact(Checker& check, std::string_view field, const Artefact& artefact) {
   check.that(!artefact.sha256.is_zero(), std::string(field) + ".sha256", "zero", "the digest of a file");
   check.within(std::string(field) + ".bytes", artefact.bytes, 1, kArtefactBytesMax);
 }
 
-// The table `model`, where it is a script.
+// Checks the table `model`, where it is a script.
 void check_script(Checker& check, const ScriptModel& script);
-void write_script(JsonWriter& writer, const ScriptModel& script);
-void read_script(JsonReader& reader, ScriptModel& script);
-
-// The table `model`.
+// Checks the table `model`.
 void check_model(Checker& check, const ModelOptions& model);
-void write_model(JsonWriter& writer, const ModelOptions& model);
-void read_model(JsonReader& reader, ModelOptions& model);
-
-// The table `data`. `least`: tokens or samples that each of its files has at least.
+// Checks the table `data`. `least`: tokens or samples that each of its files has at least.
 void check_data_files(Checker& check, const DataOptions& data, std::int64_t least);
-void write_data(JsonWriter& writer, const DataOptions& data);
-void read_data(JsonReader& reader, DataOptions& data);
 
 }  // namespace starling::wire

@@ -55,7 +55,7 @@ std::string architectures();
 // Returns the convolutions in the order of the layout.
 std::vector<Convolution> resnet_convolutions(const ModelOptions& model);
 // The most tokens of a sample that an albert has to guess.
-int masked_words(const ModelOptions& model);
+int masked_tokens(const ModelOptions& model);
 
 // Parameters of the model in the order of the flat vector, without gaps.
 std::vector<ParameterInfo> model_layout(const ModelOptions& model);

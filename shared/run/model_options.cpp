@@ -57,24 +57,4 @@ void check_model(Checker& check, const ModelOptions& model) {
   }
 }
 
-void write_model(JsonWriter& writer, const ModelOptions& model) {
-  writer.open("model", '{');
-  writer.text("architecture", model.architecture);
-  each_model_setting(model, [&writer](std::string_view name, const auto& value, const auto& setting) {
-    if (setting.left_out != value) write_setting(writer, name, value);
-  });
-  if (model.architecture == "script") write_script(writer, model.script);
-  writer.close('}');
-}
-
-void read_model(JsonReader& reader, ModelOptions& model) {
-  reader.object("model", [&](JsonReader& fields) {
-    fields.text("architecture", model.architecture, kWordBytesMax);
-    each_model_setting(model, [&fields](std::string_view name, auto& value, const auto& setting) {
-      if (!setting.left_out || fields.present(name)) read_any(fields, name, value);
-    });
-    if (model.architecture == "script") read_script(fields, model.script);
-  });
-}
-
 }  // namespace starling::wire

@@ -73,7 +73,8 @@ struct ModelWord {
 template <typename Options, typename Visit>
 void each_model_setting(Options& options, const Visit& visit) {
   using Count = ModelSetting<int>;
-  constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kWordsMax = 1 << 20, kClassesMax = 1 << 20;
+  constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kVocabularyMax = 1 << 20,
+                kClassesMax = 1 << 20;
   const bool is_gpt = options.architecture == "gpt", is_albert = options.architecture == "albert";
   const bool is_resnet = options.architecture == "resnet", is_mlp = options.architecture == "mlp";
   const bool is_script = options.architecture == "script";  // context and vocabulary of text, or classes
@@ -82,7 +83,7 @@ void each_model_setting(Options& options, const Visit& visit) {
   if (is_gpt || is_albert) {
     visit("heads", options.heads, Count{1, kWidthMax});
     visit("context", options.context, Count{1, kContextMax});
-    visit("vocabulary", options.vocabulary, Count{2, kWordsMax});
+    visit("vocabulary", options.vocabulary, Count{2, kVocabularyMax});
   }
   if (is_gpt) {
     visit("positions", options.positions, ModelWord{{"learned", "rotary"}, "learned"});
@@ -101,7 +102,7 @@ void each_model_setting(Options& options, const Visit& visit) {
   if (is_mlp) visit("inputs", options.inputs, Count{1, 1 << 24});
   if (is_script) {
     visit("context", options.context, Count{1, kContextMax, 128});
-    visit("vocabulary", options.vocabulary, Count{2, kWordsMax, 256});
+    visit("vocabulary", options.vocabulary, Count{2, kVocabularyMax, 256});
     visit("classes", options.classes, Count{2, kClassesMax, 10});
     visit("activation_bytes", options.script.activation_bytes, ModelSetting<std::int64_t>{0, std::int64_t{1} << 40, 0});
   }

@@ -27,6 +27,7 @@ namespace starling::wire {
 
 struct RunManifest;
 
+// The form of one moment: floats, half precision, or a byte a value.
 enum class MomentForm : std::uint8_t { fp32, fp16, fp8 };
 
 std::optional<MomentForm> moment_form(std::string_view name);

@@ -19,19 +19,11 @@
 namespace starling::wire {
 namespace {
 
-constexpr int kVersion = 1;
-constexpr std::size_t kTitleBytesMax = 100;
-constexpr std::size_t kRunIdBytesMax = 40;
-constexpr int kLanesMax = 1 << 20;
 constexpr int kByteValues = 256;
 constexpr int kGroupSizeMin = 3;  // a pair that loses one of its members has no majority
-constexpr std::int64_t kRoundsMax = 1'000'000'000;
-constexpr SampleCount kBatchMax = 1'000'000'000;
-constexpr SampleCount kMicroBatchMax = 65536;
 constexpr double kFlopsMax = 1e18;
-constexpr int kMixEveryMax = 100'000;
 // above this, averages lead past their partners' mean by more than the whole distance
-constexpr double kMixingGainMax = 2;
+constexpr double kGossipGainMax = 2;
 
 bool only_of(std::string_view text, std::string_view allowed) {
   return text.find_first_not_of(allowed) == std::string_view::npos;
@@ -117,22 +109,20 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
 }
 
 // Checks the gossip settings.
-void check_mixings(Checker& check, const LocalOptions& local) {
-  const auto one_of_mixings = [&](const char* field, auto found, auto without) {
+void check_gossip(Checker& check, const LocalOptions& local) {
+  const auto one_of_gossip = [&](const char* field, auto found, auto without) {
     check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
                fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
   };
   const LocalOptions none;
-  one_of_mixings("local.mix_every", local.mix_every, none.mix_every);
-  one_of_mixings("local.consensus_bound", local.consensus_bound, none.consensus_bound);
-  one_of_mixings("local.mixing_rate", local.mixing_rate, none.mixing_rate);
-  one_of_mixings("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
-  one_of_mixings("local.mixing_pull", local.mixing_pull, none.mixing_pull);
-  check.within("local.mix_every", local.mix_every, 1, kMixEveryMax);
-  check.within("local.consensus_bound", local.consensus_bound, 0, 1);
+  one_of_gossip("local.mix_every", local.mix_every, none.mix_every);
+  one_of_gossip("local.consensus_bound", local.consensus_bound, none.consensus_bound);
+  one_of_gossip("local.mixing_rate", local.mixing_rate, none.mixing_rate);
+  one_of_gossip("local.mixing_momentum", local.mixing_momentum, none.mixing_momentum);
+  one_of_gossip("local.mixing_pull", local.mixing_pull, none.mixing_pull);
   const auto above_0 = [&](const char* field, double found) {
-    check.that(found > 0 && found <= kMixingGainMax, field, fmt::format("{}", found),
-               fmt::format("above 0, and at most {}", kMixingGainMax));
+    check.that(found > 0 && found <= kGossipGainMax, field, fmt::format("{}", found),
+               fmt::format("above 0, and at most {}", kGossipGainMax));
   };
   above_0("local.mixing_rate", local.mixing_rate);
   above_0("local.mixing_pull", local.mixing_pull);
@@ -145,6 +135,8 @@ void check_mixings(Checker& check, const LocalOptions& local) {
 }
 
 void check_local(Checker& check, const LocalOptions& local, bool delays) {
+  RangeChecks ranges(check, "local.");
+  each_field(ranges, local);
   check_optimizer(check, "local.", local.optimizer, local.schedule);
   const std::string& partners = local.partners;
   const bool known = partners == "complete" || partners == "ring" || partners == "exponential" ||
@@ -161,7 +153,7 @@ void check_local(Checker& check, const LocalOptions& local, bool delays) {
   check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
              "0 unless delay_parameter_updates is true");
   check.that(delays || !local.eager, "local.eager", "true", "false unless delay_parameter_updates is true");
-  check_mixings(check, local);
+  check_gossip(check, local);
 }
 
 // The number of samples of a round that belong to one lane alone.
@@ -200,8 +192,6 @@ void check_data(Checker& check, const RunManifest& manifest) {
 void check_codecs(Checker& check, const RunManifest& manifest) {
   const Result<Codec> results = codec_from_name(manifest.codec);
   check.that(results.ok(), "codec", fmt::format("'{}'", manifest.codec), fmt::format("one of {}", codec_names()));
-  check.within("error_feedback", manifest.error_feedback, 0, 1);
-  check.within("low_rank", manifest.low_rank, 0, kLowRankMax);
   check.that(manifest.low_rank == 0 || manifest.contribution_codec.empty(), "contribution_codec",
              fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
   const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
@@ -242,25 +232,20 @@ void check_moments(Checker& check, const RunManifest& manifest) {
 }
 
 void check_settings(Checker& check, const RunManifest& manifest) {
-  check.within("version", manifest.version, kVersion, kVersion);
+  RangeChecks ranges(check, "");
+  each_field(ranges, manifest);
   check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
              "1 to 40 of a-z, 0-9 and hyphen");
   check.that(is_title(manifest.title), "title", "too long or has control characters",
              "at most 100 bytes of plain text");
-  check.within("seed", manifest.seed, 0, std::numeric_limits<std::int64_t>::max());
   check_model(check, manifest.model);
   check_kind(check, manifest);
   check_optimizer(check, "", manifest.optimizer, manifest.schedule);
   if (manifest.local) check_local(check, *manifest.local, manifest.delay_parameter_updates);
   if (manifest.local) check_fragments(check, manifest);
-  check.within("target_batch_size", manifest.target_batch_size, 1, kBatchMax);
-  check.within("micro_batch_size", manifest.micro_batch_size, 1, kMicroBatchMax);
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
              fmt::format("{}", manifest.micro_batch_size),
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
-  check.within("rounds_max", manifest.rounds_max, 0, kRoundsMax);
-  check.within("peers_max", manifest.peers_max, 1, kLanesMax);
-  check.within("flops_per_sample", manifest.flops_per_sample, 0, kFlopsMax);
   check_codecs(check, manifest);
   const AveragingOptions& averaging = manifest.averaging;
   check.that(averaging.formation == "auto" || averaging.formation == "one-group" || averaging.formation == "grid",
@@ -272,103 +257,11 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   }
   check.that(!manifest.delay_parameter_updates || manifest.low_rank == 0, "delay_parameter_updates", "true",
              "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
-  check.within("checkpoint_rounds", manifest.checkpoint_rounds, 0, kRoundsMax);
   check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
              "'fp32' or 'bf16'");
   check_moments(check, manifest);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
-}
-
-void write_optimizer(JsonWriter& writer, const OptimizerOptions& optimizer, const ScheduleOptions& schedule) {
-  const auto writes = [&writer](std::string_view name, auto value, auto) { write_setting(writer, name, value); };
-  writer.open("optimizer", '{');
-  writer.text("kind", optimizer.kind);
-  each_optimizer_setting(optimizer, writes);
-  writer.close('}');
-  writer.open("schedule", '{');
-  // The default is left out: manifests without it keep their bytes, and so their signatures.
-  if (schedule.kind != ScheduleOptions{}.kind) writer.text("kind", schedule.kind);
-  each_schedule_setting(schedule, writes);
-  writer.close('}');
-}
-
-void write_mixings(JsonWriter& writer, const LocalOptions& local) {
-  if (!local.partners.empty()) writer.text("partners", local.partners);
-  if (local.mix_every != 1) writer.integer("mix_every", local.mix_every);
-  if (local.consensus_bound != 0) writer.number("consensus_bound", local.consensus_bound);
-  if (mixes_plainly(local)) return;
-  writer.number("mixing_rate", local.mixing_rate);
-  writer.number("mixing_momentum", local.mixing_momentum);
-  writer.number("mixing_pull", local.mixing_pull);
-}
-
-void read_optimizer(JsonReader& reader, OptimizerOptions& optimizer, ScheduleOptions& schedule) {
-  const auto reads_from = [](JsonReader& fields) {
-    return [&fields](std::string_view name, auto& value, auto) { read_any(fields, name, value); };
-  };
-  reader.object("optimizer", [&](JsonReader& fields) {
-    fields.text("kind", optimizer.kind, kWordBytesMax);
-    each_optimizer_setting(optimizer, reads_from(fields));
-  });
-  reader.object("schedule", [&](JsonReader& fields) {
-    if (fields.present("kind")) fields.text("kind", schedule.kind, kWordBytesMax);
-    each_schedule_setting(schedule, reads_from(fields));
-  });
-}
-
-void read_manifest(JsonReader& reader, RunManifest& manifest) {
-  read_any(reader, "version", manifest.version);
-  reader.text("run_id", manifest.run_id, kRunIdBytesMax);
-  reader.text("title", manifest.title, kTitleBytesMax);
-  std::int64_t seed = 0;
-  reader.integer("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
-  manifest.seed = static_cast<std::uint64_t>(seed);
-  read_model(reader, manifest.model);
-  read_data(reader, manifest.data);
-  read_optimizer(reader, manifest.optimizer, manifest.schedule);
-  if (reader.present("local")) {
-    reader.object("local", [&manifest](JsonReader& fields) {
-      LocalOptions& local = manifest.local.emplace();
-      read_optimizer(fields, local.optimizer, local.schedule);
-      if (fields.present("partners")) fields.text("partners", local.partners, kWordBytesMax);
-      if (fields.present("mix_every")) read_any(fields, "mix_every", local.mix_every);
-      if (fields.present("consensus_bound")) read_any(fields, "consensus_bound", local.consensus_bound);
-      if (fields.present("mixing_rate")) read_any(fields, "mixing_rate", local.mixing_rate);
-      if (fields.present("mixing_momentum")) read_any(fields, "mixing_momentum", local.mixing_momentum);
-      if (fields.present("mixing_pull")) read_any(fields, "mixing_pull", local.mixing_pull);
-      if (fields.present("merge_alpha")) read_any(fields, "merge_alpha", local.merge_alpha);
-      if (fields.present("fragments")) read_any(fields, "fragments", local.fragments);
-      if (fields.present("eager")) read_any(fields, "eager", local.eager);
-    });
-  }
-  read_any(reader, "target_batch_size", manifest.target_batch_size);
-  read_any(reader, "micro_batch_size", manifest.micro_batch_size);
-  read_any(reader, "rounds_max", manifest.rounds_max);
-  read_any(reader, "peers_max", manifest.peers_max);
-  read_any(reader, "flops_per_sample", manifest.flops_per_sample);
-  reader.text("codec", manifest.codec, kWordBytesMax);
-  if (reader.present("contribution_codec")) {
-    reader.text("contribution_codec", manifest.contribution_codec, kWordBytesMax);
-  }
-  if (reader.present("error_feedback")) read_any(reader, "error_feedback", manifest.error_feedback);
-  if (reader.present("low_rank")) read_any(reader, "low_rank", manifest.low_rank);
-  if (reader.present("averaging")) {
-    reader.object("averaging", [&](JsonReader& fields) {
-      fields.text("formation", manifest.averaging.formation, kWordBytesMax);
-      read_any(fields, "group_size", manifest.averaging.group_size);
-    });
-  }
-  if (reader.present("delay_parameter_updates")) {
-    read_any(reader, "delay_parameter_updates", manifest.delay_parameter_updates);
-  }
-  if (reader.present("checkpoint_rounds")) read_any(reader, "checkpoint_rounds", manifest.checkpoint_rounds);
-  if (reader.present("precision")) reader.text("precision", manifest.precision, kWordBytesMax);
-  if (reader.present("moments")) reader.text("moments", manifest.moments, kWordBytesMax);
-  reader.text("client_min", manifest.client_min, kWordBytesMax);
-  if (reader.present("initial_state_digest")) {
-    read_id(reader, "initial_state_digest", manifest.initial_state_digest);
-  }
 }
 
 }  // namespace
@@ -381,7 +274,7 @@ bool mixes_plainly(const LocalOptions& local) {
 
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
-  return manifest.model.architecture == "albert" ? SampleForm::masked_words : SampleForm::next_word;
+  return manifest.model.architecture == "albert" ? SampleForm::masked_tokens : SampleForm::next_token;
 }
 
 std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
@@ -391,60 +284,10 @@ std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
   return sample_form(manifest) == SampleForm::labelled ? items : window_space(items, manifest.model.context);
 }
 
-std::string encode_manifest(const RunManifest& manifest) {
-  JsonWriter writer;
-  writer.open("", '{');
-  writer.integer("version", manifest.version);
-  writer.text("run_id", manifest.run_id);
-  writer.text("title", manifest.title);
-  writer.integer("seed", static_cast<std::int64_t>(manifest.seed));
-  write_model(writer, manifest.model);
-  write_data(writer, manifest.data);
-  write_optimizer(writer, manifest.optimizer, manifest.schedule);
-  // The default is left out: manifests without it keep their bytes, and so their signatures.
-  if (manifest.local) {
-    writer.open("local", '{');
-    write_optimizer(writer, manifest.local->optimizer, manifest.local->schedule);
-    write_mixings(writer, *manifest.local);
-    if (manifest.local->merge_alpha != 0) writer.number("merge_alpha", manifest.local->merge_alpha);
-    if (manifest.local->fragments != 1) writer.integer("fragments", manifest.local->fragments);
-    if (manifest.local->eager) writer.boolean("eager", true);
-    writer.close('}');
-  }
-  writer.integer("target_batch_size", manifest.target_batch_size);
-  writer.integer("micro_batch_size", manifest.micro_batch_size);
-  writer.integer("rounds_max", manifest.rounds_max);
-  writer.integer("peers_max", manifest.peers_max);
-  writer.number("flops_per_sample", manifest.flops_per_sample);
-  writer.text("codec", manifest.codec);
-  // The defaults are left out: manifests without them keep their bytes, and so their signatures.
-  if (!manifest.contribution_codec.empty()) writer.text("contribution_codec", manifest.contribution_codec);
-  if (manifest.error_feedback != 0) writer.number("error_feedback", manifest.error_feedback);
-  if (manifest.low_rank != 0) writer.integer("low_rank", manifest.low_rank);
-  if (const AveragingOptions& averaging = manifest.averaging; averaging != AveragingOptions{}) {
-    writer.open("averaging", '{');
-    writer.text("formation", averaging.formation);
-    writer.integer("group_size", averaging.group_size);
-    writer.close('}');
-  }
-  if (manifest.delay_parameter_updates) writer.boolean("delay_parameter_updates", true);
-  if (manifest.checkpoint_rounds != RunManifest{}.checkpoint_rounds) {
-    writer.integer("checkpoint_rounds", manifest.checkpoint_rounds);
-  }
-  if (manifest.precision != RunManifest{}.precision) writer.text("precision", manifest.precision);
-  if (manifest.moments != RunManifest{}.moments) writer.text("moments", manifest.moments);
-  writer.text("client_min", manifest.client_min);
-  // A zero digest is left out: manifests from before it was signed keep their bytes.
-  if (!manifest.initial_state_digest.is_zero()) {
-    writer.text("initial_state_digest", manifest.initial_state_digest.hex());
-  }
-  writer.close('}');
-  return std::move(writer.str());
-}
+std::string encode_manifest(const RunManifest& manifest) { return encode_fields(manifest); }
 
 Result<RunManifest> decode_manifest(std::string_view json) {
-  STARLING_ASSIGN(RunManifest manifest,
-                  decode_json<RunManifest>(json, "run manifest", kManifestBytesMax, read_manifest));
+  STARLING_ASSIGN(RunManifest manifest, decode_fields<RunManifest>(json, "run manifest", kManifestBytesMax));
   STARLING_TRY(check_manifest(manifest));
   if (encode_manifest(manifest) != json) {
     return Error{ErrorCode::invalid_argument,

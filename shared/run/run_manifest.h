@@ -33,13 +33,13 @@ struct LocalOptions {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;  // by round, like the run's own
   // Gossip between rounds: parameters are averaged with a few others', while steps go on. A word of
-  // shared/swarm/mixing_groups.h chooses the partners; empty: no gossip.
+  // shared/swarm/gossip_groups.h chooses the partners; empty: no gossip.
   std::string partners{};
   int mix_every = 1;  // least number of own steps from one gossip average to the next
   // Gossip becomes rarer as long as it finds the consensus distance below this, as a fraction of the parameters' length
-  // (shared/swarm/mixing_interval.h); 0: it does not.
+  // (shared/swarm/gossip_interval.h); 0: it does not.
   double consensus_bound = 0;
-  // The effect of a gossip average (client/optim/mixing_step.h): eta, mu and gamma of NoLoCo (arXiv 2506.10911). By
+  // The effect of a gossip average (client/optim/gossip_step.h): eta, mu and gamma of NoLoCo (arXiv 2506.10911). By
   // default it is the mean of parameters, without memory.
   double mixing_rate = 1;
   double mixing_momentum = 0;
@@ -96,9 +96,9 @@ struct RunManifest {
 
 // The form of a sample for the model.
 enum class SampleForm {
-  next_word,     // `context` tokens that follow each other, each with the next one as its target
-  masked_words,  // two stretches of text with tokens left out, and perhaps in the wrong order
-  labelled,      // values and a class
+  next_token,     // `context` tokens that follow each other, each with the next one as its target
+  masked_tokens,  // two stretches of text with tokens left out, and perhaps in the wrong order
+  labelled,       // values and a class
 };
 SampleForm sample_form(const RunManifest& manifest);
 // The number of different samples of a shard, or of the training file where there are none. Windows of tokens overlap.

@@ -27,7 +27,9 @@ struct SampleRange {
 };
 
 // Number of different windows of `context` tokens and a target in a text; 0 when the text is too short.
-constexpr std::int64_t window_space(std::int64_t words, int context) { return words > context ? words - context : 0; }
+constexpr std::int64_t window_space(std::int64_t tokens, int context) {
+  return tokens > context ? tokens - context : 0;
+}
 
 // The shuffle of one round: a new order of all samples each round, equal on every machine.
 inline SeededPermutation round_permutation(std::uint64_t seed, RoundIndex round, std::int64_t space) {

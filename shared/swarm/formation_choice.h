@@ -30,6 +30,7 @@ struct SwarmForecast {
   std::size_t group_max = 0;  // the most members of a group; 0: any number
 };
 
+// A formation with the predicted length of its averaging, in seconds.
 struct FormationForecast {
   FormationSpec spec;
   double undisturbed_s = 0;  // if nobody vanishes

@@ -19,6 +19,7 @@ namespace starling::swarm {
 // and grow by the momentum, and no second gossip takes that back.
 double gossip_momentum(double second_eigenvalue);
 
+// The constants of the formulas above, equal for all peers.
 struct TrackingOptions {
   double step = 0;      // η
   int gossips = 1;      // K

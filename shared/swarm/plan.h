@@ -13,6 +13,7 @@
 
 namespace starling::swarm {
 
+// Everything about a round besides its members. All who plan it must pass equal values, or their plans differ.
 struct PlanOptions {
   RunId run_id;
   RoundIndex round = 0;

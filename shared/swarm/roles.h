@@ -23,12 +23,14 @@ struct CodecCost {
 // Returns `widest` and the codecs below it; without error feedback none that loses more than int8 does.
 std::vector<CodecCost> narrower_codecs(std::string_view widest, bool error_feedback);
 
+// A member's line and speed, as measured in earlier rounds.
 struct Volunteer {
   Link link;
   double samples_per_s = 0;  // 0: not known yet
   double reliance = 1;       // 0 … 1: how far its line has done its share
 };
 
+// The round's sizes, its codecs and costs, and the roles that it allows.
 struct RoleOptions {
   double vector_floats = 0;
   double target_batch = 0;              // samples; 0: nobody is demoted
@@ -40,6 +42,7 @@ struct RoleOptions {
   bool may_only_reduce = true;          // else every owner of a part contributes, too
 };
 
+// One member's part in the round.
 struct Duty {
   wire::MemberRole role = wire::MemberRole::full;
   bool left_out = false;  // could not follow the others' rounds: gets no place in the plan
@@ -48,6 +51,7 @@ struct Duty {
   double ready_s = 0;  // from the start of the averaging until it holds the result
 };
 
+// The duties, in the volunteers' order, and the round's predicted times.
 struct RoleChoice {
   std::vector<Duty> duties;
   double averaging_s = 0;  // until everybody who is not deferred holds the result

@@ -8,7 +8,7 @@
 
 #include "shared/base/upper_median.h"
 #include "shared/base/verify.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/swarm/departures.h"
 #include "shared/swarm/roles.h"
 #include "shared/wire/codec.h"
@@ -55,7 +55,7 @@ void add_computing(std::span<const Host> hosts, const Method& method, RoundForec
   if (std::isinf(forecast.compute_s)) return;
   forecast.samples = method.round_samples * kept(places, forecast.averaging_s);
   forecast.lost = std::max(0.0, 1 - forecast.samples / (samples_per_s * forecast.compute_s));
-  if (method.mixing_members > 1) forecast.mixings_alone = 1 - kept(places, forecast.compute_s);
+  if (method.gossip_members > 1) forecast.gossips_alone = 1 - kept(places, forecast.compute_s);
   if (hosts.size() < 2) return;
   // In a stage shorter than recovery_s, only members that depart while it lasts hold up the others: nobody counted on
   // those that departed before.
@@ -84,20 +84,20 @@ double wait_of(std::span<const Host> hosts, double micro_batch) {
 }
 
 // Adds a meeting's time over the slowest of these lines, and the bytes of all gossip beside the round's computing.
-void add_mixings(std::span<const Host> hosts, const Method& method, double bytes_per_float, RoundForecast& forecast) {
+void add_gossips(std::span<const Host> hosts, const Method& method, double bytes_per_float, RoundForecast& forecast) {
   double line = std::numeric_limits<double>::infinity();
   double samples_per_s = 0;
   for (const Host& host : hosts) {
     line = std::min({line, host.link.upload * kPayloadShare, host.link.download * kPayloadShare});
     samples_per_s += host.samples_per_s / static_cast<double>(hosts.size());
   }
-  const double members = std::min(method.mixing_members, static_cast<double>(hosts.size()));
+  const double members = std::min(method.gossip_members, static_cast<double>(hosts.size()));
   const double bytes = 2 * (members - 1) / members * method.vector_floats * bytes_per_float;
-  forecast.mixing_s = bytes / line + kRoundTrips * longest_round_trip(hosts);
+  forecast.gossip_s = bytes / line + kRoundTrips * longest_round_trip(hosts);
   const double batch_s = method.micro_batch / samples_per_s;
-  const double batches = std::max(method.mix_every, std::ceil(forecast.mixing_s / batch_s));
-  const double mixings = method.mixing_share * (1 - forecast.mixings_alone) * forecast.compute_s / (batch_s * batches);
-  forecast.bytes_sent += mixings * bytes;
+  const double batches = std::max(method.mix_every, std::ceil(forecast.gossip_s / batch_s));
+  const double gossips = method.gossip_share * (1 - forecast.gossips_alone) * forecast.compute_s / (batch_s * batches);
+  forecast.bytes_sent += gossips * bytes;
 }
 
 double bytes_sent(const RoleChoice& choice, std::span<const CodecCost> codecs, double floats, double per_result) {
@@ -168,8 +168,8 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
     forecast.bytes_sent *= kGridTraffic;
   }
   add_computing(stay, method, forecast);
-  if (method.mixing_members > 1 && stay.size() > 1 && std::isfinite(forecast.compute_s)) {
-    add_mixings(stay, method, options.result_bytes, forecast);
+  if (method.gossip_members > 1 && stay.size() > 1 && std::isfinite(forecast.compute_s)) {
+    add_gossips(stay, method, options.result_bytes, forecast);
   }
   return forecast;
 }

@@ -20,7 +20,7 @@
 //   samples    the samples left in the end: the unsent rest of a contribution is lost, too
 //   mixings    a member that departs is missed until the round ends; nobody waits for it
 //
-// Gossip between two rounds (mixing_groups.h) goes on beside computing, and nobody waits for it. A volunteer begins a
+// Gossip between two rounds (gossip_groups.h) goes on beside computing, and nobody waits for it. A volunteer begins a
 // meeting with a batch, at least mix_every batches after the one before, and not before that is over; a meeting takes
 // the slowest line its part of a small all-reduce, and four round trips. Gossip costs bytes, no time.
 //
@@ -48,6 +48,7 @@ struct Host {
   double departures_per_s = 0;
 };
 
+// The sizes and times by which one way to train differs from another.
 struct Method {
   double vector_floats = 0;
   // floats that are averaged in its place, in two averagings (wire/low_rank.h); 0: the vector itself
@@ -62,12 +63,13 @@ struct Method {
   bool error_feedback = false;
   bool grid = false;  // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
   bool delay_parameter_updates = false;
-  double mixing_members = 0;  // members of a gossip meeting between rounds; 0: no gossip
-  double mixing_share = 1;    // fraction of the meetings in which a volunteer has a partner
+  double gossip_members = 0;  // members of a gossip meeting between rounds; 0: no gossip
+  double gossip_share = 1;    // fraction of the meetings in which a volunteer has a partner
   double mix_every = 1;       // micro-batches from one gossip average to the next, at least
   double step_vectors = 0;    // vectors of the model's length that the common step reads and writes
 };
 
+// An average round. period_s() tells how its times add up.
 struct RoundForecast {
   double compute_s = 0;
   double wait_s = 0;
@@ -76,8 +78,8 @@ struct RoundForecast {
   double step_s = 0;
   double samples = 0;        // samples that count in the end
   double lost = 0;           // fraction of the samples possible in that time that does not count
-  double mixing_s = 0;       // time of one meeting; 0: no gossip
-  double mixings_alone = 0;  // fraction of meetings with nobody else
+  double gossip_s = 0;       // time of one meeting; 0: no gossip
+  double gossips_alone = 0;  // fraction of meetings with nobody else
   double bytes_sent = 0;     // bytes of a volunteer in a round, on average, gossip included
   std::size_t left_out = 0;  // computers that could not follow
   bool overlapped = false;   // the next round's computing begins with the averaging

@@ -14,6 +14,7 @@
 
 namespace starling::wire {
 
+// Writes one map, whose number of fields is said first: exactly that many must follow.
 class CborWriter {
  public:
   explicit CborWriter(std::size_t fields);

@@ -51,6 +51,8 @@ constexpr std::size_t kBeginNoteBytesMax = 2304;        // a number for each of 
 constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
 constexpr std::size_t kStateInfoPayloadMax = 1u << 20;  // 32 bytes a chunk: states of up to 2^31 floats
 
+// Types of frames, by their byte on the wire. Numbers from 1 are about links, from 16 about rounds, from 32 about
+// states.
 enum class FrameType : std::uint8_t {
   hello = 1,
   ping = 2,
@@ -80,6 +82,7 @@ constexpr bool keeps_order(FrameType type) {
   return !by_segment && !is_sign_of_life(type);
 }
 
+// The fixed beginning of a frame.
 struct FrameHeader {
   FrameType type = FrameType::ping;
   std::uint32_t payload_bytes = 0;
@@ -165,12 +168,15 @@ struct Done {
   std::vector<SampleCount> draws{};  // by rank, beside the weights. Empty: all are 0
 };
 
+// A newcomer's request for consecutive chunks of a donor's state.
 struct StateRequest {
   RoundIndex round = 0;  // the wanted state's
   Digest state_digest;
   std::uint32_t first_chunk = 0;
   std::uint32_t chunk_count = 0;  // 0: only the info
 };
+
+// A donor's answer before any chunk: the digests by which each chunk is checked as it comes.
 struct StateInfo {
   RoundIndex round = 0;
   Digest state_digest;

@@ -16,6 +16,7 @@ namespace starling::wire {
 
 class JsonReader;
 
+// A parsed text. Readers point into it, so it must outlive them.
 class JsonDocument {
  public:
   // corrupt for anything but one JSON object (numbers must fit a double or a 64-bit integer);

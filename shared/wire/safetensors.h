@@ -20,6 +20,7 @@ enum class TensorType { u8, u16, i32, i64, f32 };
 std::string_view to_string(TensorType type);  // "U8" and so on
 std::size_t bytes_of(TensorType type);
 
+// A tensor's description, and its place in the file.
 struct TensorInfo {
   std::string name;
   TensorType type = TensorType::f32;

@@ -10,6 +10,7 @@
 
 namespace starling::wire {
 
+// The parts of an address; the host has not been looked up.
 struct HostPort {
   std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 0;

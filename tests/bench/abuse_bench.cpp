@@ -17,7 +17,7 @@
 #include "shared/base/permutation.h"
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/join.h"
 #include "tests/bench/staged_load.h"
 
 namespace starling::bench {

@@ -57,7 +57,7 @@ Status write_identities(const std::filesystem::path& folder, int peers) {
 }
 
 bool cuts(const AveragingOptions& options) {
-  return options.blow == "cut" || options.blow == "deaf" || options.blow == "mute";
+  return options.fault == "cut" || options.fault == "deaf" || options.fault == "mute";
 }
 
 Result<std::unique_ptr<netlab::Lab>> build_lab(const AveragingOptions& options) {
@@ -214,10 +214,10 @@ Result<BenchResult> run_averaging_bench(const AveragingOptions& given) {
     overlap.settings["step_s"] = fmt::format("{}", options.step_s);
     return overlap;
   }
-  if (!options.blow.empty()) {
+  if (!options.fault.empty()) {
     STARLING_ASSIGN(BenchResult recovery, measure_recovery(options, folder.path(), lab.get()));
     recovery.settings = settings_of(options);
-    recovery.settings["blow"] = options.blow;
+    recovery.settings["blow"] = options.fault;
     compare_with_bound(options, lab.get(), recovery);
     return recovery;
   }

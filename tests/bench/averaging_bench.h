@@ -29,7 +29,7 @@ struct AveragingOptions {
   double batch_s = 30;
   double rest_s = 0;  // before each round, with links idle, as while the peers of a run compute
   double step_s = 0;  // above 0: steps of training with this much computing, in place of averagings (overlap_bench.h)
-  std::string blow;   // fault of one peer in each round: kill, stop, cut, deaf or mute
+  std::string fault;  // fault of one peer in each round: kill, stop, cut, deaf or mute
   int joiners = 0;    // further peers that download a state from the others in every second round
   std::int64_t state_floats = 12 << 20;
   std::string moments = "fp32";  // form of the moments, which are the latter two thirds of that state

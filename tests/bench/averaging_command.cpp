@@ -28,7 +28,7 @@ constexpr const char* kDescription =
     "rows.";
 
 constexpr std::int64_t kLinksTableFloats = 4 << 20;
-constexpr int kBlowsTableRounds = 20;
+constexpr int kFaultsTableRounds = 20;
 
 void add_link_options(CLI::App& command, AveragingArguments& arguments) {
   AveragingOptions& options = arguments.options;
@@ -63,18 +63,18 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
   command->add_option("--rest", options.rest_s, "Seconds before each round in which links carry nothing")
       ->check(CLI::Range(0.0, 3600.0));
   add_link_options(*command, arguments);
-  auto* blow = command->add_option(
-      "--blow", options.blow,
+  auto* fault = command->add_option(
+      "--blow", options.fault,
       "Strike one peer in the middle of each round: kill its process; stop it (it lives, and answers\n"
       "nothing); cut its link; make it deaf (it hears nobody) or mute (nobody hears it)");
-  blow->check(CLI::IsMember({"kill", "stop", "cut", "deaf", "mute"}));
+  fault->check(CLI::IsMember({"kill", "stop", "cut", "deaf", "mute"}));
   command->add_flag_callback(
-      "--kill-one", [&options] { options.blow = "kill"; }, "The same as --blow kill");
+      "--kill-one", [&options] { options.fault = "kill"; }, "The same as --blow kill");
   command
       ->add_option("--joiners", options.joiners,
                    "Beside the peers: in every second round they download a state from these. Their links come last")
       ->check(CLI::Range(0, 64))
-      ->excludes(blow);
+      ->excludes(fault);
   command->add_option("--state-floats", options.state_floats, "Of that state: enough for it to outlast a round")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
@@ -93,12 +93,12 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
                    "slows the machine for a minute then spoils no row")
       ->check(CLI::Range(1, 100))
       ->capture_default_str()
-      ->excludes(blow)
+      ->excludes(fault)
       ->excludes("--kill-one");
   command->add_option("--plot", arguments.plot_file, "Also draw every round into this SVG file");
   command->final_callback([&arguments, floats, rounds] {
     if (arguments.table == "links" && floats->empty()) arguments.options.floats = kLinksTableFloats;
-    if (arguments.table == "blows" && rounds->empty()) arguments.options.rounds = kBlowsTableRounds;
+    if (arguments.table == "blows" && rounds->empty()) arguments.options.rounds = kFaultsTableRounds;
     if (arguments.table == "blows" && arguments.passes > 1) {
       throw CLI::ValidationError("--passes", "each blow strikes a group of its own: give --table blows more --rounds");
     }

@@ -122,15 +122,16 @@ Status AveragingGroup::introduce() {
   return ask_all(endpoints_).status();
 }
 
-Result<AveragingRound> AveragingGroup::run_round(const std::string& command, const std::optional<Blow>& blow) {
+Result<AveragingRound> AveragingGroup::run_round(const std::string& command,
+                                                 const std::optional<InjectedFault>& fault) {
   const auto began = std::chrono::steady_clock::now();
   STARLING_TRY(tell_all(command));
   std::unique_ptr<ChildProcess> victim;  // held until the others are done, because its destructor kills it
-  if (blow.has_value()) {
-    std::this_thread::sleep_until(began + from_seconds(blow->after_s));
-    victim = std::move(children_[blow->victim]);
-    children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(blow->victim));
-    blow->strike(victim->pid());
+  if (fault.has_value()) {
+    std::this_thread::sleep_until(began + from_seconds(fault->after_s));
+    victim = std::move(children_[fault->victim]);
+    children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(fault->victim));
+    fault->strike(victim->pid());
   }
   STARLING_ASSIGN(const std::vector<std::string> answers, hear_all());
   AveragingRound round;
@@ -141,7 +142,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     STARLING_TRY(children_[i]->receive().status());
     round.late_seconds = to_seconds(std::chrono::steady_clock::now() - began);
   }
-  const std::string without = blow.has_value() ? " " + std::to_string(blow->victim) : "";
+  const std::string without = fault.has_value() ? " " + std::to_string(fault->victim) : "";
   STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report" + without));
   std::string first_digest;
   for (const std::string& line : costs) {
@@ -156,7 +157,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command, con
     round.expelled += peer.averaged ? 0 : 1;
     round.identical = round.identical && !peer.digest.empty() && peer.digest == first_digest;
   }
-  if (victim != nullptr && blow->lives) {
+  if (victim != nullptr && fault->lives) {
     STARLING_TRY(victim->receive().status());
     STARLING_TRY(victim->send("report"));
     STARLING_ASSIGN(const std::string line, victim->receive());

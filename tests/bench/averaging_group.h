@@ -33,7 +33,7 @@ struct AveragingRound {
 inline int warm_ups(bool shaped) { return shaped ? 4 : 1; }
 
 // A fault of one peer in the middle of a round.
-struct Blow {
+struct InjectedFault {
   std::size_t victim = 0;
   double after_s = 0;  // from the command to average
   std::function<void(pid_t)> strike;
@@ -50,7 +50,7 @@ class AveragingGroup {
   static Result<std::unique_ptr<AveragingGroup>> start(const std::string& command, const AveragingOptions& options,
                                                        const std::filesystem::path& folder, const netlab::Lab* lab);
   // After a fault only the survivors are asked, and the group cannot be used again.
-  Result<AveragingRound> run_round(const std::string& command, const std::optional<Blow>& blow = {});
+  Result<AveragingRound> run_round(const std::string& command, const std::optional<InjectedFault>& fault = {});
   // Leaves the children alone for this long. unavailable as soon as one ends meanwhile.
   Status rest(Duration length) const;
   // The choice that the last round's plan describes.

@@ -15,7 +15,7 @@
 
 #include "client/transport/peer_network.h"
 #include "shared/run/buckets.h"
-#include "shared/swarm/mixing_groups.h"
+#include "shared/swarm/gossip_groups.h"
 #include "shared/swarm/plan.h"
 #include "tests/bench/averaging_bench.h"
 #include "tests/bench/bench_network.h"
@@ -53,10 +53,10 @@ class BenchPeer {
   Result<std::string> average();
   // Begins gossip with the partner whose turn it is, for all buckets at once; the transfers of one step go on during
   // the next.
-  Status begin_mixing();
-  // Steps of training: compute_then_average() averages after computing, compute_beside_mixing() gossips meanwhile.
+  Status begin_gossip();
+  // Steps of training: compute_then_average() averages after computing, compute_beside_gossip() gossips meanwhile.
   Result<std::string> compute_then_average();
-  Result<std::string> compute_beside_mixing();
+  Result<std::string> compute_beside_gossip();
   // Returns step_s after `from`, as if a graphics card had computed: this machine has too few cores for this many
   // peers.
   void compute(std::chrono::steady_clock::time_point from) const;
@@ -95,7 +95,7 @@ class BenchPeer {
   std::unique_ptr<transport::PeerNetwork> network_;
   RoundIndex round_ = 0;
   std::vector<wire::Bucket> buckets_;
-  std::vector<swarm::MixingGroups> mixings_;  // indexed by bucket
+  std::vector<swarm::GossipGroups> gossips_;  // indexed by bucket
   double baseline_bytes_ = 0;
   double baseline_code_bytes_ = 0;
   double cpu_ = 0;
@@ -201,22 +201,22 @@ void BenchPeer::begin_costs() {
   waited_before_ = times_waited();
 }
 
-Status BenchPeer::begin_mixing() {
-  if (mixings_.empty()) {
+Status BenchPeer::begin_gossip() {
+  if (gossips_.empty()) {
     const wire::GroupInfo all = swarm::plan_group(members_, plan_options());
     std::vector<PeerId> peers;
     for (const wire::MemberInfo& member : members_) peers.push_back(member.endpoint.peer);
     buckets_ = buckets_of(child_.bench.floats);
     for (const wire::Bucket& bucket : buckets_) {
-      mixings_.emplace_back("exponential", all, peers, swarm::AgreedBucket{bucket, 1, Digest()});
+      gossips_.emplace_back("exponential", all, peers, swarm::AgreedBucket{bucket, 1, Digest()});
     }
   }
   last_.clear();
   begin_costs();
   for (const wire::Bucket& bucket : buckets_) {
-    const auto mixing = mixings_[bucket.number].next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
-    if (!mixing) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
-    STARLING_ASSIGN(transport::AverageRequest request, request_for(mixing->group, bucket.begin));
+    const auto gossip = gossips_[bucket.number].next(members_[static_cast<std::size_t>(child_.rank)].endpoint.peer);
+    if (!gossip) return Error{ErrorCode::failed_precondition, "nobody to mix with: give 2, 4, 8 … peers"};
+    STARLING_ASSIGN(transport::AverageRequest request, request_for(gossip->group, bucket.begin));
     watch(last_.back(), request);
     STARLING_TRY(network_->mix(bucket.number, std::move(request)));
   }
@@ -232,9 +232,9 @@ Result<std::string> BenchPeer::compute_then_average() {
   return average();
 }
 
-Result<std::string> BenchPeer::compute_beside_mixing() {
+Result<std::string> BenchPeer::compute_beside_gossip() {
   const auto began = std::chrono::steady_clock::now();
-  STARLING_TRY(begin_mixing());
+  STARLING_TRY(begin_gossip());
   compute(began);
   STARLING_TRY(finish());
   return std::string("done");
@@ -309,7 +309,7 @@ std::string BenchPeer::report(int without) const {
 
 void BenchPeer::forget_output() {
   network_->abandon();
-  for (const wire::Bucket& bucket : buckets_) network_->end_mixing(bucket.number);
+  for (const wire::Bucket& bucket : buckets_) network_->end_gossip(bucket.number);
   std::fill(output_.begin(), output_.end(), std::numeric_limits<float>::quiet_NaN());
 }
 
@@ -334,8 +334,8 @@ Result<std::string> BenchPeer::obey(const std::string& command) {
   if (verb == "speeds") learn_speeds(in);
   if (verb == "average") return average();
   if (verb == "compute-then-average") return compute_then_average();
-  if (verb == "compute-beside-mixing") return compute_beside_mixing();
-  if (verb == "mix") STARLING_TRY(begin_mixing());
+  if (verb == "compute-beside-mixing") return compute_beside_gossip();
+  if (verb == "mix") STARLING_TRY(begin_gossip());
   if (verb == "mix" || verb == "finish") STARLING_TRY(finish());
   if (verb == "plan") return last_.front().plan.reason;
   return std::string("done");

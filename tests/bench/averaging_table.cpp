@@ -76,10 +76,10 @@ std::vector<Row> loopback_rows(const AveragingOptions& options) {
   return rows;
 }
 
-std::vector<Row> blow_rows(const AveragingOptions& options) {
+std::vector<Row> fault_rows(const AveragingOptions& options) {
   struct Setting {
     const char* name;
-    const char* blow;
+    const char* fault;
     const char* links;
     std::int64_t floats;
   };
@@ -91,7 +91,7 @@ std::vector<Row> blow_rows(const AveragingOptions& options) {
   for (const Setting& setting : kSettings) {
     Row row{setting.name, options, {}};
     row.options.peers = 8;
-    row.options.blow = setting.blow;
+    row.options.fault = setting.fault;
     row.options.links = setting.links;
     row.options.floats = setting.floats;
     rows.push_back(row);
@@ -103,7 +103,7 @@ std::vector<Row> blow_rows(const AveragingOptions& options) {
 // for silence to be noticed.
 void expect_recovery(Row& row) {
   row.aims = {{"expelled", 0}, {"victims_deceived", 0}};
-  if (row.options.blow == "kill") row.aims["recovery_s"] = kKillRecovery;
+  if (row.options.fault == "kill") row.aims["recovery_s"] = kKillRecovery;
   row.least = {{"values_correct", 1}, {"survivors_identical", 1}, {"complete_part", 1}};
 }
 
@@ -120,14 +120,14 @@ std::vector<Row> rows_of(const AveragingArguments& arguments) {
   if (arguments.table == "loopback") rows = loopback_rows(arguments.options);
   for (Row& row : rows) expect_calm(row);
   if (!rows.empty()) return rows;
-  if (arguments.table == "blows") rows = blow_rows(arguments.options);
+  if (arguments.table == "blows") rows = fault_rows(arguments.options);
   for (const std::string& links : arguments.links) {
     rows.push_back({links, arguments.options});
     rows.back().options.links = links;
   }
   if (rows.empty()) rows.push_back({"loopback", arguments.options});
   for (Row& row : rows) {
-    if (!row.options.blow.empty()) expect_recovery(row);
+    if (!row.options.fault.empty()) expect_recovery(row);
   }
   return rows;
 }
@@ -227,7 +227,7 @@ Result<BenchResult> run_averaging(const AveragingArguments& arguments) {
 }
 
 std::vector<std::string> averaging_columns(const AveragingArguments& arguments) {
-  if (arguments.table == "blows" || !arguments.options.blow.empty()) {
+  if (arguments.table == "blows" || !arguments.options.fault.empty()) {
     return {"time_s",        "recovery_s", "recovery_median_s", "survivors_identical", "values_correct",
             "complete_part", "blows"};
   }

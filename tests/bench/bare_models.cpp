@@ -75,14 +75,14 @@ struct BareGpt final : BareModel {
   }
 
   torch::Tensor loss(const models::Batch& batch) override {
-    const torch::Tensor& words = batch.at(0);
-    torch::Tensor x = embedding(words) + position;
+    const torch::Tensor& tokens = batch.at(0);
+    torch::Tensor x = embedding(tokens) + position;
     for (std::int64_t back = 1; back <= static_cast<std::int64_t>(recent->size()); ++back) {
-      const torch::Tensor earlier = recent[static_cast<std::size_t>(back - 1)]->as<nn::Embedding>()->forward(words);
-      x = x + F::pad(earlier, F::PadFuncOptions({0, 0, back, 0})).narrow(1, 0, words.size(1));
+      const torch::Tensor earlier = recent[static_cast<std::size_t>(back - 1)]->as<nn::Embedding>()->forward(tokens);
+      x = x + F::pad(earlier, F::PadFuncOptions({0, 0, back, 0})).narrow(1, 0, tokens.size(1));
     }
     const torch::Tensor scores = torch::matmul(final_norm(blocks->forward(x)), embedding->weight.t());
-    return F::cross_entropy(scores.view({words.numel(), -1}), batch.at(1).reshape({-1}));
+    return F::cross_entropy(scores.view({tokens.numel(), -1}), batch.at(1).reshape({-1}));
   }
 
   std::vector<torch::Tensor> in_layout_order() override {
@@ -137,16 +137,16 @@ struct BareAlbert final : BareModel {
   }
 
   torch::Tensor loss(const models::Batch& batch) override {
-    const torch::Tensor x = encode(batch), &words = batch.at(3);
+    const torch::Tensor x = encode(batch), &tokens = batch.at(3);
     const torch::Tensor hidden = guess(x.flatten(0, 1).index_select(0, batch.at(2).reshape({-1})));
     const torch::Tensor scores =
         F::linear(guess_norm(F::gelu(hidden, F::GELUFuncOptions().approximate("tanh"))), embedding->weight, guess_bias);
     const torch::Tensor nats =
-        F::cross_entropy(scores, words.reshape({-1}),
+        F::cross_entropy(scores, tokens.reshape({-1}),
                          F::CrossEntropyFuncOptions().ignore_index(models::kNoGuess).reduction(torch::kNone));
-    const torch::Tensor guesses = (words != models::kNoGuess).sum(1).clamp_min(1);
+    const torch::Tensor guesses = (tokens != models::kNoGuess).sum(1).clamp_min(1);
     const torch::Tensor pooled = torch::tanh(pooler(x.select(1, 0)));
-    return (nats.view(words.sizes()).sum(1) / guesses).mean() + F::cross_entropy(order(pooled), batch.at(4));
+    return (nats.view(tokens.sizes()).sum(1) / guesses).mean() + F::cross_entropy(order(pooled), batch.at(4));
   }
 
   std::vector<torch::Tensor> in_layout_order() override {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shared/base/result.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 
 namespace starling::bench {
 

@@ -11,7 +11,7 @@
 
 #include "shared/base/verify.h"
 #include "shared/net/response_head.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::bench {
 namespace {

@@ -37,12 +37,12 @@ Result<BenchResult> measure_overlap(const AveragingOptions& options, const std::
   for (int i = -kWarmUps; i < options.rounds; ++i) {
     if (i == 0) series.clear();
     const int in_a_row = i < 0 ? 1 : kInARow;
-    STARLING_ASSIGN(const double mixing, time_of("mix", "mixing_s", in_a_row));
+    STARLING_ASSIGN(const double gossip, time_of("mix", "mixing_s", in_a_row));
     STARLING_ASSIGN(const double averaging, time_of("average", "averaging_s", in_a_row));
     STARLING_ASSIGN(const double step, time_of("compute-beside-mixing", "time_s", in_a_row));
     STARLING_ASSIGN(const double apart, time_of("compute-then-average", "apart_s", in_a_row));
     if (lab != nullptr) STARLING_TRY(group->share_speeds());
-    series["hidden_ratio"].push_back(step / std::max(options.step_s, mixing));
+    series["hidden_ratio"].push_back(step / std::max(options.step_s, gossip));
     series["apart_ratio"].push_back(apart / (options.step_s + averaging));
     series["speed_up"].push_back(apart / step);
   }

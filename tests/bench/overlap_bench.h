@@ -13,7 +13,7 @@ namespace starling::bench {
 // whose turn it is, in the product's buckets (shared/run/buckets.h), all at a time; averagings of all; decentralized
 // steps, that is options.step_s of computing with gossip meanwhile; and steps with all-reduce, that is as much
 // computing, then an averaging. `identities` and `lab`: as in measure_recovery.
-// Figures: mixing_s, averaging_s, time_s (of the decentralized step) and apart_s (of the other). The ratios are
+// Figures: gossip_s, averaging_s, time_s (of the decentralized step) and apart_s (of the other). The ratios are
 // computed from the medians of each turn; each figure is their median.
 // hidden_ratio  time_s over the longer of computing and gossip
 // apart_ratio   apart_s over the sum of computing and averaging

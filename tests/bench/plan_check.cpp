@@ -60,7 +60,7 @@ swarm::RoundForecast predict(const AveragingOptions& options, const std::vector<
   method.round_samples = options.batch_s * kSamplesPerS * static_cast<double>(hosts.size());
   method.codec = options.codec;
   method.error_feedback = true;
-  method.mixing_members = 2;
+  method.gossip_members = 2;
   return swarm::predict_round(hosts, method);
 }
 
@@ -75,7 +75,7 @@ Result<BenchResult> check(const Setting& setting, int rounds) {
   STARLING_ASSIGN(BenchResult row, run_averaging_bench(options));
   row.name = setting.name;
   const swarm::RoundForecast forecast = predict(options, links);
-  const double predicted = setting.step_s > 0 ? std::max(setting.step_s, forecast.mixing_s) : forecast.averaging_s;
+  const double predicted = setting.step_s > 0 ? std::max(setting.step_s, forecast.gossip_s) : forecast.averaging_s;
   row.figures["predicted_s"] = predicted;
   row.figures["error"] = std::abs(predicted / row.figures["time_s"] - 1);
   row.aims["error"] = kErrorMax;

@@ -47,8 +47,8 @@ std::string job_of(const wire::RunManifest& manifest, int threads, std::size_t b
   out.integer("threads", threads);
   out.integer("batches", static_cast<std::int64_t>(batches));
   out.number("clip_norm", manifest.optimizer.clip_norm);
-  wire::write_model(out, manifest.model);
-  out.integer("recent", manifest.model.recent);  // write_model omits the default
+  wire::write_fields(out, "model", manifest.model);
+  out.integer("recent", manifest.model.recent);  // the default is left out
   out.close('}');
   return out.str();
 }

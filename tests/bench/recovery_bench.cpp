@@ -14,7 +14,7 @@ namespace {
 constexpr int kUndisturbedRounds = 2;  // per group
 constexpr std::uint64_t kSeed = 20'26;
 
-struct Blows {
+struct FaultResults {
   std::vector<double> undisturbed;  // seconds, of the groups so far
   std::vector<double> struck;
   std::vector<double> recovery;  // time that each struck round took longer
@@ -36,23 +36,23 @@ Status settle(AveragingGroup& group, bool shaped, std::vector<double>& undisturb
   return {};
 }
 
-void hit(const std::string& blow, std::size_t victim, pid_t pid, const netlab::Lab* lab) {
-  if (blow == "kill" || blow == "stop") {
-    ::kill(pid, blow == "kill" ? SIGKILL : SIGSTOP);
+void hit(const std::string& fault, std::size_t victim, pid_t pid, const netlab::Lab* lab) {
+  if (fault == "kill" || fault == "stop") {
+    ::kill(pid, fault == "kill" ? SIGKILL : SIGSTOP);
   } else {
-    lab->cut_off(victim, blow != "mute", blow != "deaf");
+    lab->cut_off(victim, fault != "mute", fault != "deaf");
   }
 }
 
-Status strike(AveragingGroup& group, const Blow& blow, Blows& blows) {
-  STARLING_ASSIGN(const AveragingRound round, group.run_round("average", blow));
-  blows.struck.push_back(round.seconds);
-  blows.recovery.push_back(round.seconds - median(blows.undisturbed));
-  blows.identical += round.identical ? 1 : 0;
-  blows.correct += round.correct ? 1 : 0;
-  blows.expelled += round.expelled;
-  blows.deceived += round.deceived ? 1 : 0;
-  blows.complete = std::min(blows.complete, round.complete);
+Status strike(AveragingGroup& group, const InjectedFault& fault, FaultResults& results) {
+  STARLING_ASSIGN(const AveragingRound round, group.run_round("average", fault));
+  results.struck.push_back(round.seconds);
+  results.recovery.push_back(round.seconds - median(results.undisturbed));
+  results.identical += round.identical ? 1 : 0;
+  results.correct += round.correct ? 1 : 0;
+  results.expelled += round.expelled;
+  results.deceived += round.deceived ? 1 : 0;
+  results.complete = std::min(results.complete, round.complete);
   return {};
 }
 
@@ -62,32 +62,33 @@ Result<BenchResult> measure_recovery(const AveragingOptions& options, const std:
                                      const netlab::Lab* lab) {
   std::mt19937_64 rng(kSeed);
   std::uniform_real_distribution<double> uniform(0, 1);
-  Blows blows;
+  FaultResults results;
   for (int number = 0; number < options.rounds; ++number) {
     STARLING_ASSIGN(const auto group, AveragingGroup::start("averaging-peer", options, identities, lab));
-    STARLING_TRY(settle(*group, lab != nullptr, blows.undisturbed));
-    Blow blow;
-    blow.victim = rng() % static_cast<std::size_t>(options.peers);
-    blow.strike = [&](pid_t pid) { hit(options.blow, blow.victim, pid, lab); };
-    blow.lives = options.blow != "kill" && options.blow != "stop";
-    blow.after_s = (number + uniform(rng)) / options.rounds * median(blows.undisturbed);
-    STARLING_TRY(strike(*group, blow, blows));
+    STARLING_TRY(settle(*group, lab != nullptr, results.undisturbed));
+    InjectedFault fault;
+    fault.victim = rng() % static_cast<std::size_t>(options.peers);
+    fault.strike = [&](pid_t pid) { hit(options.fault, fault.victim, pid, lab); };
+    fault.lives = options.fault != "kill" && options.fault != "stop";
+    fault.after_s = (number + uniform(rng)) / options.rounds * median(results.undisturbed);
+    STARLING_TRY(strike(*group, fault, results));
     fmt::print(stderr, "blow {} of {}: peer {} after {:.2f} s, the others {:+.2f} s\n", number + 1, options.rounds,
-               blow.victim, blow.after_s, blows.recovery.back());
-    if (blow.lives) lab->cut_off(blow.victim, false, false);
+               fault.victim, fault.after_s, results.recovery.back());
+    if (fault.lives) lab->cut_off(fault.victim, false, false);
   }
   BenchResult result;
-  result.figures = {{"time_s", median(blows.undisturbed)},
-                    {"struck_time_s", median(blows.struck)},
-                    {"recovery_s", *std::max_element(blows.recovery.begin(), blows.recovery.end())},
-                    {"recovery_median_s", median(blows.recovery)},
-                    {"survivors_identical", static_cast<double>(blows.identical) / options.rounds},
-                    {"values_correct", static_cast<double>(blows.correct) / options.rounds},
-                    {"blows", static_cast<double>(blows.struck.size())},
-                    {"expelled", blows.expelled},
-                    {"victims_deceived", static_cast<double>(blows.deceived) / options.rounds},
-                    {"complete_part", blows.complete}};
-  result.series = {{"time_s", blows.undisturbed}, {"struck_time_s", blows.struck}, {"recovery_s", blows.recovery}};
+  result.figures = {{"time_s", median(results.undisturbed)},
+                    {"struck_time_s", median(results.struck)},
+                    {"recovery_s", *std::max_element(results.recovery.begin(), results.recovery.end())},
+                    {"recovery_median_s", median(results.recovery)},
+                    {"survivors_identical", static_cast<double>(results.identical) / options.rounds},
+                    {"values_correct", static_cast<double>(results.correct) / options.rounds},
+                    {"blows", static_cast<double>(results.struck.size())},
+                    {"expelled", results.expelled},
+                    {"victims_deceived", static_cast<double>(results.deceived) / options.rounds},
+                    {"complete_part", results.complete}};
+  result.series = {
+      {"time_s", results.undisturbed}, {"struck_time_s", results.struck}, {"recovery_s", results.recovery}};
   return result;
 }
 

@@ -4,7 +4,8 @@
 
 #include <utility>
 
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/states.h"
 
 namespace starling::bench {
 namespace {

@@ -12,7 +12,7 @@ namespace starling::bench {
 
 namespace {
 
-constexpr std::uint64_t kWords = 1 << 18;
+constexpr std::uint64_t kTokens = 1 << 18;
 constexpr std::int64_t kImages = 512;
 
 template <typename Number>
@@ -38,16 +38,17 @@ std::vector<std::uint8_t> images(const wire::ModelOptions& model) {
 }
 
 std::vector<std::uint8_t> tokens(const wire::ModelOptions& model) {
-  std::vector<std::uint8_t> file = begin_file({{"tokens", wire::TensorType::u16, {static_cast<std::int64_t>(kWords)}}});
+  std::vector<std::uint8_t> file =
+      begin_file({{"tokens", wire::TensorType::u16, {static_cast<std::int64_t>(kTokens)}}});
   const auto choices = static_cast<std::uint64_t>(model.vocabulary - wire::kReservedTokens);
-  for (std::uint64_t i = 0; i < kWords; ++i) {
+  for (std::uint64_t i = 0; i < kTokens; ++i) {
     append(file, static_cast<std::uint16_t>(wire::kReservedTokens + mix64(i) % choices));
   }
   return file;
 }
 
 std::vector<std::uint8_t> text() {
-  std::vector<std::uint8_t> text(kWords);
+  std::vector<std::uint8_t> text(kTokens);
   for (std::size_t i = 0; i < text.size(); ++i) {
     text[i] = static_cast<std::uint8_t>(mix64(i) % 5 == 0 ? ' ' : 'a' + mix64(i) % 26);
   }

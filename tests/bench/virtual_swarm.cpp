@@ -19,11 +19,12 @@ constexpr int kListenPort = 4000;
 
 }  // namespace
 
-void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done) {
+void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
+                        Done done) {
   const auto [entry, is_new] = meetings_.try_emplace(group.id);
   Meeting& meeting = entry->second;
   if (is_new) {
-    meeting.stakes.resize(group.members.size());
+    meeting.terms.resize(group.members.size());
     meeting.waiting.resize(group.members.size());
     meeting.missing = group.members.size();
     meeting.began = loop_.now();
@@ -35,7 +36,7 @@ void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, cons
     loop_.post([done = std::move(done), outcome] { done(outcome); });
     return;
   }
-  meeting.stakes[self] = stake;
+  meeting.terms[self] = terms;
   meeting.waiting[self] = std::move(done);
   if (--meeting.missing == 0) loop_.at(loop_.now() + kAveragingTime, [this, group] { close(group); });
 }
@@ -45,11 +46,11 @@ void MeetingPlace::close(const wire::GroupInfo& group) {
   if (std::exchange(meeting.closed, true)) return;
   averaging::AveragingOutcome outcome;
   std::string told = group.id.hex();
-  for (const averaging::Stake& stake : meeting.stakes) {
-    outcome.samples.push_back(stake.weight);
-    outcome.draws.push_back(stake.draw);
-    outcome.weight_total += stake.weight;
-    told += " " + std::to_string(stake.weight);
+  for (const averaging::ContributionTerms& terms : meeting.terms) {
+    outcome.samples.push_back(terms.weight);
+    outcome.draws.push_back(terms.draw);
+    outcome.weight_total += terms.weight;
+    told += " " + std::to_string(terms.weight);
   }
   outcome.result_digest = hash128({reinterpret_cast<const std::uint8_t*>(told.data()), told.size()});
   outcome.elapsed = loop_.now() - meeting.began;
@@ -125,8 +126,9 @@ class VirtualTrainer final : private session::Session::Mediator {
     });
   }
   void report_unusable(const wire::UnusableSamples&) override {}
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override {
-    parts_.swarm.meeting_place_.come(group, self, stake, [this](const averaging::AveragingOutcome& outcome) {
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                       const averaging::ContributionTerms& terms) override {
+    parts_.swarm.meeting_place_.come(group, self, terms, [this](const averaging::AveragingOutcome& outcome) {
       result_ = outcome.result_digest;
       happen(TimePoint{}, [this, outcome](TimePoint now) { session_.on_averaged(now, outcome); });
     });

@@ -22,11 +22,11 @@ class MeetingPlace {
   using Done = std::function<void(const averaging::AveragingOutcome&)>;
   explicit MeetingPlace(EventLoop& loop) : loop_(loop) {}
   // `done` is called later, never from within this call.
-  void come(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake, Done done);
+  void come(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms, Done done);
 
  private:
   struct Meeting {
-    std::vector<averaging::Stake> stakes;
+    std::vector<averaging::ContributionTerms> terms;
     std::vector<Done> waiting;  // by rank; null: absent
     std::size_t missing = 0;
     bool closed = false;

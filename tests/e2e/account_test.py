@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 
 PASSWORD = "swan lake at dusk"
 
@@ -103,4 +104,4 @@ class Accounts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

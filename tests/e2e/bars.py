@@ -75,11 +75,6 @@ def check_idle(case, state, pid):
 class Training(SwarmCase):
     VOLUNTEERS = 1
 
-    @classmethod
-    def prepare(cls):
-        cls.swarm.threads = 1
-        cls.swarm.volunteers = [cls.swarm.newcomer()]
-
     def test_1_a_cap_of_one_thread(self):
         volunteer = self.swarm.volunteers[0]
         self.wait_for_rounds([volunteer], 1, TRAINS_WITHIN_S)

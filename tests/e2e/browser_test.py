@@ -3,12 +3,21 @@
 keyboard, and without scripts."""
 
 import base64
+import importlib.util
 import os
 import sqlite3
 import tempfile
 import time
 import unittest
 from pathlib import Path
+
+import suite
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+for package, here in (("python3-selenium", importlib.util.find_spec("selenium")), ("chromium", Path(CHROMIUM).exists()),
+                      ("chromium-driver", Path(DRIVER).exists())):
+    if not here:
+        suite.skip(f"{package} is not installed")
 
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
@@ -157,14 +166,14 @@ class Pages(unittest.TestCase):
     @classmethod
     def new_browser(cls):
         options = Options()
-        options.binary_location = "/usr/bin/chromium"
+        options.binary_location = CHROMIUM
         for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync",
                      "disable-background-networking", "disable-component-update", "disable-dev-shm-usage",
                      "ignore-certificate-errors", "host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
                      f"user-data-dir={tempfile.mkdtemp(dir=cls.folder)}"):
             options.add_argument("--" + flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        browser = webdriver.Chrome(service=Service(DRIVER), options=options)
         browser.set_page_load_timeout(20)
         return browser
 
@@ -362,4 +371,4 @@ class Pages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

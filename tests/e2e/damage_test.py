@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Files that a disk has damaged: each is named and set aside, and its content is fetched from elsewhere."""
 
-import unittest
 
+import suite
 from swarm_case import SwarmCase
 
 
@@ -48,4 +48,4 @@ class DamagedCheckpoint(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

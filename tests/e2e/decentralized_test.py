@@ -4,9 +4,9 @@ between the common averages, and a killed volunteer delays nobody."""
 
 import os
 import signal
-import unittest
 
 import programs
+import suite
 from swarm_case import LITTLE_MODEL, SwarmCase
 
 BATCH = 4 * 24 * 32  # over all volunteers: some 24 steps of 32 samples each between two rounds
@@ -31,7 +31,7 @@ class MixingCase(SwarmCase):
             print(f"spread of each from the average: {spreads}")
             return all(0 < spread < self.APART for spread in spreads)
 
-        programs.wait_until(together, "all have taken steps of their own, and are near their average", 120)
+        programs.wait_until(together, "all have taken steps of their own, and are near their average")
 
     def wait_for_mixings(self, volunteers, count):
         before = [steps["mixings"] for steps in self.local_steps(volunteers)]
@@ -39,7 +39,7 @@ class MixingCase(SwarmCase):
         def mixed():
             return all(now["mixings"] >= was + count for was, now in zip(before, self.local_steps(volunteers)))
 
-        programs.wait_until(mixed, f"{count} more mixings of {[v.name for v in volunteers]}", 120)
+        programs.wait_until(mixed, f"{count} more mixings of {[v.name for v in volunteers]}")
 
     def kill_trainer(self, victim):
         trainer = next(p for p in programs.session_members(victim.daemon.process.pid) if p != victim.daemon.process.pid)
@@ -51,9 +51,9 @@ class DecentralizedSwarm(MixingCase):
     SETTINGS = SETTINGS
 
     def test_1_mixed_steps_make_text_cheaper(self):
-        self.wait_for_rounds(self.swarm.volunteers, 6, 180)
+        self.wait_for_rounds(self.swarm.volunteers, 6)
         self.wait_for_a_round_of_all(self.swarm.volunteers[0])
-        programs.wait_until(lambda: 0 < self.loss() < 4, "text costs less than 4 nats a byte, of 5.5 at first", 120)
+        programs.wait_until(lambda: 0 < self.loss() < 4, "text costs less than 4 nats a byte, of 5.5 at first")
 
     def test_2_pairs_mix_between_rounds_and_stay_together(self):
         self.wait_for_mixings(self.swarm.volunteers, 5)
@@ -61,17 +61,17 @@ class DecentralizedSwarm(MixingCase):
 
     def test_3_a_trainer_that_dies_between_steps_costs_a_mixing(self):
         self.kill_trainer(self.swarm.volunteers[0])
-        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
         self.wait_for_mixings(self.swarm.volunteers, 3)
 
     def test_4_a_killed_volunteer_holds_up_neither_rounds_nor_the_others_mixings(self):
         victim, *others = self.swarm.volunteers
         victim.daemon.kill()
-        self.wait_for_rounds(others, 2, 60)
+        self.wait_for_rounds(others, 2)
         self.wait_for_mixings(others, 3)
         self.wait_until_together(others)
         victim.start()
-        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
         self.wait_for_mixings(self.swarm.volunteers, 3)
 
     def test_5_in_the_end_all_sides_agree(self):
@@ -87,13 +87,13 @@ class SwarmOfBuckets(MixingCase):
                 "local.optimizer": {"kind": "adamw", "clip_norm": 0.0}}
 
     def test_1_buckets_are_mixed_and_replicas_stay_together(self):
-        self.wait_for_rounds(self.swarm.volunteers, 3, 180)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         self.wait_for_mixings(self.swarm.volunteers, 5)
         self.wait_until_together(self.swarm.volunteers)
 
     def test_2_a_trainer_that_dies_in_the_middle_of_its_buckets_costs_a_mixing(self):
         self.kill_trainer(self.swarm.volunteers[0])
-        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
         self.wait_for_mixings(self.swarm.volunteers, 3)
         # A volunteer that restarts without moments has moved another way when that round ends.
         self.wait_until_together(self.swarm.volunteers)
@@ -103,4 +103,4 @@ class SwarmOfBuckets(MixingCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -4,9 +4,9 @@ that dies in between costs only itself."""
 
 import os
 import signal
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 
@@ -28,19 +28,19 @@ class DelayedUpdates(SwarmCase):
             before, after = (volunteer.status()["rules"]["month_averaging_bytes"] for _ in range(2))
             return before < after and self.rounds_of(volunteer) == rounds and max(volunteer.journal()) + 1
 
-        return programs.wait_until(under_way, f"a round of {volunteer.name} is averaged", 60)
+        return programs.wait_until(under_way, f"a round of {volunteer.name} is averaged")
 
     def test_1_rounds_with_late_gradients_make_text_cheaper(self):
-        self.wait_for_rounds(self.swarm.volunteers, 8, 120)
+        self.wait_for_rounds(self.swarm.volunteers, 8)
         self.wait_for_a_round_of_all(self.swarm.volunteers[0])
-        programs.wait_until(lambda: 0 < self.loss() < 4, "text costs less than 4 nats a byte, of 5.5 at first", 120)
+        programs.wait_until(lambda: 0 < self.loss() < 4, "text costs less than 4 nats a byte, of 5.5 at first")
 
     def round_counts_though_its_trainer_dies(self, victim):
         under_way = self.wait_for_averaging(victim)
         for trainer in programs.session_members(victim.daemon.process.pid):
             if trainer != victim.daemon.process.pid:
                 os.kill(trainer, signal.SIGKILL)
-        self.wait_for_rounds(self.swarm.volunteers, 3, 90)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         return under_way in victim.journal()
 
     def test_2_a_trainer_that_dies_while_a_round_is_averaged_is_replaced_and_the_round_counts(self):
@@ -54,13 +54,13 @@ class DelayedUpdates(SwarmCase):
         victim, *others = self.swarm.volunteers
         self.wait_for_averaging(victim)
         victim.daemon.kill()
-        self.wait_for_rounds(others, 2, 60)
+        self.wait_for_rounds(others, 2)
         victim.start()
-        self.wait_for_rounds(self.swarm.volunteers, 2, 60)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
 
     def test_4_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(10)
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

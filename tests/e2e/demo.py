@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -29,6 +30,13 @@ BATCH = 96  # samples in a round
 SAMPLES_PER_CORE_S = 100  # for the model below
 
 
+def phase(argument):
+    """A phase, its seconds and its seconds of CPU, from an argument such as build=310,590."""
+    name, _, figures = argument.partition("=")
+    seconds, _, cpu_s = figures.partition(",")
+    return name, float(seconds), float(cpu_s)
+
+
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
     parser.add_argument("--volunteers", type=int, default=3, metavar="N", help="daemons to start (3)")
@@ -37,6 +45,10 @@ def parse_arguments(arguments):
     parser.add_argument("--chaos", action="store_true",
                         help="SIGKILL a random volunteer every 20 s, and the coordinator once; all are restarted")
     parser.add_argument("--keep", action="store_true", help="keep the data directories and logs")
+    parser.add_argument("--until-first-round", action="store_true",
+                        help="end after the first round, and print how long everything until then took")
+    parser.add_argument("--spent", type=phase, action="append", default=[], metavar="PHASE=SECONDS,CPU",
+                        help="what was done before, and how long it took; printed with the first round's seconds")
     options = parser.parse_args(arguments)
     if not 1 <= options.volunteers <= VOLUNTEERS_MAX:
         parser.error(f"--volunteers: from 1 to {VOLUNTEERS_MAX}")
@@ -88,7 +100,7 @@ class Demo:
         while True:
             now = time.monotonic()
             elapsed = now - started if started else 0.0
-            if elapsed >= self.seconds or self.complete():
+            if elapsed >= self.seconds or self.complete() or (self.options.until_first_round and self.rounds_done()):
                 break
             if self.chaos:
                 self.chaos.tick(elapsed)
@@ -112,6 +124,9 @@ class Demo:
             self.computed_before[name] = total
         for program in [] if self.chaos else self.swarm.died():
             raise programs.ProgramError(f"{program.name} ended by itself:\n{program.log_tail()}")
+
+    def rounds_done(self):
+        return max((s["rounds_done"] for s in self.statuses.values() if s), default=0)
 
     def complete(self):
         alive = [s for s in self.statuses.values() if s]
@@ -172,15 +187,40 @@ def print_summary(result, sample, out):
         print(f"  | {line}", file=out)
 
 
+def timetable(phases):
+    """Lines with the seconds of each phase, and of those from configuring on."""
+    since_configure = [line for line in phases if line[0] != "packages"]
+    total = ("configure to first round", sum(line[1] for line in since_configure), sum(line[2] for line in since_configure))
+    return [f"{'':<26}{'seconds':>9}{'CPU seconds':>14}"] + [
+        f"{name:<26}{seconds:>9.0f}{cpu_s:>14.0f}" for name, seconds, cpu_s in [*phases, total]]
+
+
+def cpu_seconds():
+    """CPU time of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 def run_demo(options, folder, out):
+    if options.spent:
+        print("ready to train: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds, _ in options.spent), file=out)
+    begun, cpu_before = time.monotonic(), cpu_seconds()
     swarm = Swarm(folder, options.volunteers)
     try:
         swarm.create("Starling demo", run_settings(options))
         demo = Demo(swarm, options, out)
-        sample, result = demo.finish(demo.train())
+        trained_s = demo.train()
+        first_round_s = time.monotonic() - begun
+        if not options.until_first_round:
+            sample, result = demo.finish(trained_s)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave half of them running
         swarm.stop()
+    if options.until_first_round:
+        if not demo.rounds_done():
+            raise programs.ProgramError(f"no round within {trained_s:.0f} s of training")
+        print("\n".join(timetable([*options.spent, ("first round", first_round_s, cpu_seconds() - cpu_before)])), file=out)
+        return 0
     print_summary(result, sample, out)
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 import demo
 import programs
 import results
+import suite
 import text
 import view
 from chaos import Chaos
@@ -70,6 +71,17 @@ class Verdict(unittest.TestCase):
                        {"validation_bits_per_byte": {"first": 3.0, "last": 3.0}},
                        {"validation_bits_per_byte": {"first": None, "last": None}}):
             self.assertEqual(len(results.failures({**self.GOOD, **change})), 1, change)
+
+
+class Seconds(unittest.TestCase):
+    def test_phases_come_as_the_entry_script_gives_them(self):
+        options = demo.parse_arguments(["--until-first-round", "--spent", "configure=8,7", "--spent", "build=310,590"])
+        self.assertEqual(options.spent, [("configure", 8, 7), ("build", 310, 590)])
+
+    def test_packages_are_not_part_of_what_configuring_and_building_take(self):
+        lines = demo.timetable([("packages", 90, 30), ("configure", 8, 7), ("build", 310, 590), ("first round", 12, 20)])
+        self.assertEqual([line.split()[-2:] for line in lines[1:]],
+                         [["90", "30"], ["8", "7"], ["310", "590"], ["12", "20"], ["330", "617"]])
 
 
 class Text(unittest.TestCase):
@@ -144,14 +156,14 @@ class Processes(unittest.TestCase):
     def test_stop_ends_the_children_too(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.program(folder, "sleep 600 & trap '' TERM; sleep 600")
-            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 3, "two children", 5)
+            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 3, "two children")
             self.assertIsNone(program.stop(timeout_s=0.1))
             self.assertEqual(programs.session_members(program.process.pid), [])
 
     def test_an_orphan_of_a_killed_program_is_noticed(self):
         with tempfile.TemporaryDirectory() as folder:
             program = self.program(folder, "sleep 600 & wait")
-            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 2, "a child", 5)
+            programs.wait_until(lambda: len(programs.session_members(program.process.pid)) == 2, "a child")
             program.kill()
             self.assertEqual(len(program.leftovers()), 1)
             program.stop()
@@ -165,7 +177,7 @@ class Processes(unittest.TestCase):
         child = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
         parent.communicate()
-        programs.wait_until(lambda: not programs.session_members(child), "the child ends", 5)
+        programs.wait_until(lambda: not programs.session_members(child), "the child ends")
 
 
 class Model(unittest.TestCase):
@@ -207,4 +219,4 @@ class Display(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

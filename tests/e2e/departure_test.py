@@ -4,10 +4,10 @@ keeps, not from the beginning, and narrow moments pass from member to member exa
 
 import json
 import shutil
-import unittest
 
 import programs
 import results
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 LONG_GONE_S = 120  # holders of more get a minute to come back
@@ -21,7 +21,7 @@ class Departure(SwarmCase):
         return self.swarm.coordinator.run_status(RUN_ID)["round"]
 
     def test_1_the_coordinator_keeps_a_copy_that_a_volunteer_sent(self):
-        line = self.wait_for_log(self.swarm.coordinator.server, "kept a copy of the state of round", 120)
+        line = self.wait_for_log(self.swarm.coordinator.server, "kept a copy of the state of round")
         self.assertGreaterEqual(int(line.split("of round ")[1].split(":")[0]), 10)
         self.wait_for_rounds(self.swarm.volunteers, 3)
 
@@ -49,8 +49,8 @@ class Departure(SwarmCase):
         for volunteer in self.swarm.volunteers:
             volunteer.start()
             volunteer.join(link)
-        self.wait_for_log(self.swarm.coordinator.server, "goes on from the copy that is kept here", LONG_GONE_S)
-        self.wait_for_rounds(self.swarm.volunteers, 5, 60)
+        self.wait_for_log(self.swarm.coordinator.server, "goes on from the copy that is kept here")
+        self.wait_for_rounds(self.swarm.volunteers, 5)
         for volunteer in self.swarm.volunteers:
             self.assertGreaterEqual(min(volunteer.journal()), rounds_before)
         self.assertGreater(self.coordinator_round(), rounds_before)
@@ -60,7 +60,7 @@ class Departure(SwarmCase):
         self.swarm.volunteers.append(newcomer)
         newcomer.start()
         newcomer.join(self.swarm.coordinator.new_invite())
-        self.wait_for_rounds([newcomer], 3, 60)
+        self.wait_for_rounds([newcomer], 3)
 
     def test_5_the_newcomers_hold_one_state(self):
         self.swarm.coordinator.pause_run(RUN_ID)
@@ -68,4 +68,4 @@ class Departure(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -51,7 +51,7 @@ class Desktop:
         found = self.run("xdotool", "search", "--onlyvisible", "--classname", f"^{program}$").split()
         return {window: self.run("xdotool", "getwindowname", window).strip() for window in found}
 
-    def wait_for_window(self, program, fits, what, timeout_s=20):
+    def wait_for_window(self, program, fits, what, timeout_s=programs.EVENT_WITHIN_S):
         """The id of the first window whose title fits."""
         def found():
             return next((window for window, title in self.windows(program).items() if fits(title)), None)

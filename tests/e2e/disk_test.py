@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import programs
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 UNSHARE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
@@ -132,4 +133,4 @@ class FullDisks(SwarmCase):
 
 if __name__ == "__main__":
     enter_private_mounts()
-    unittest.main(failfast=True)
+    suite.main()

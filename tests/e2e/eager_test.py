@@ -2,9 +2,9 @@
 """Three volunteers take local steps that continue while the result of earlier ones is averaged: the loss falls, nobody
 waits for the line, and a process that dies in between costs only itself."""
 
-import unittest
 
 import delayed_updates_test
+import suite
 
 BATCH = 768  # over all volunteers: about eight steps of 32 samples each between two rounds
 
@@ -16,4 +16,4 @@ class EagerSwarm(delayed_updates_test.DelayedUpdates):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

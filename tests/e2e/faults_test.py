@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 from swarm import write_run
 from swarm_case import RUN_ID, SETTINGS, small_corpus
 
@@ -96,14 +97,14 @@ class OneMachine(WithFolder):
     def test_two_daemons_on_one_data_directory(self):
         ada = self.volunteer()
         ada.start()
-        second = programs.run_command("starlingd", "--data-dir", ada.folder, check=False, timeout_s=10)
+        second = programs.run_command("starlingd", "--data-dir", ada.folder, check=False)
         self.assert_refused(second, "another|already|running")
         self.assertIsNotNone(ada.status(), "the first one goes on")
 
     def test_a_data_directory_that_cannot_be_written(self):
         blocker = self.folder / "file"
         blocker.write_text("not a folder")
-        done = programs.run_command("starlingd", "--data-dir", blocker / "data", check=False, timeout_s=10)
+        done = programs.run_command("starlingd", "--data-dir", blocker / "data", check=False)
         self.assert_refused(done, str(blocker), "not a directory")
 
     def test_without_a_daemon_the_command_line_says_so(self):
@@ -116,7 +117,7 @@ class OneMachine(WithFolder):
         first.serve()
         second = self.coordinator("second")
         second.command("init", self.folder / "third", "--name", "third", "--listen", first.address)
-        done = second.command("serve", self.folder / "third", check=False, timeout_s=10)
+        done = second.command("serve", self.folder / "third", check=False)
         self.assert_refused(done, first.address.rpartition(":")[2], "in use")
 
     def test_a_project_is_not_made_over_another(self):
@@ -133,7 +134,7 @@ class OneMachine(WithFolder):
         middle = len(whole) // 2
         for damaged in (b"this is no database" * 1000, whole[:middle] + bytes(4096) + whole[middle + 4096:]):
             database.write_bytes(damaged)
-            done = project.command("serve", project.folder, check=False, timeout_s=10)
+            done = project.command("serve", project.folder, check=False)
             self.assert_refused(done, database.name, "not a database|corrupt|malformed|damaged")
             self.assertEqual(database.read_bytes(), damaged)
 
@@ -165,4 +166,4 @@ class Manifests(WithFolder):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Six volunteers average in a grid of two columns, and continue in it when one of them is killed in the middle."""
 
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 
@@ -14,7 +14,7 @@ class Grid(SwarmCase):
                 "averaging": {"formation": "grid", "group_size": 3}}
 
     def test_1_both_columns_are_in_every_round(self):
-        self.wait_for_rounds(self.swarm.volunteers, 3, 60)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
 
         def columns():
             return {list(volunteer.journal().values())[-1].get("column") for volunteer in self.swarm.volunteers}
@@ -24,13 +24,13 @@ class Grid(SwarmCase):
     def test_2_a_killed_volunteer_costs_the_others_no_round(self):
         victim, *others = self.swarm.volunteers
         victim.daemon.kill()
-        self.wait_for_rounds(others, 2, 90)
+        self.wait_for_rounds(others, 2)
         victim.start()
-        self.wait_for_rounds(self.swarm.volunteers, 2, 90)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
 
     def test_3_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(6)
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 
 GENERATOR = programs.ROOT / "packaging/help_pages.py"
 PROGRAMS = ("starling", "starlingd", "starling-coordinator")
@@ -64,4 +65,4 @@ class HelpPages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

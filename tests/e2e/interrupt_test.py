@@ -15,10 +15,10 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 
 HERE = Path(__file__).resolve().parent
 PR_SET_CHILD_SUBREAPER = 36
-ORPHANS_GONE_S = 10
 # The demo itself, except for its model, which learns faster here, and for the intervals of its reports and kills.
 QUICK_DEMO = """
 import sys, chaos, demo, swarm_case, text, view
@@ -69,7 +69,7 @@ class RunningDemo:
         began = time.monotonic()
         os.killpg(self.process.pid, signal.SIGINT)
         try:
-            status = self.process.wait(60)
+            status = self.process.wait(programs.EVENT_WITHIN_S)
         except subprocess.TimeoutExpired:
             left = descendants(self.process.pid)
             self.process.send_signal(signal.SIGABRT)  # Python's fault handler reports where each thread stands
@@ -99,12 +99,12 @@ class CtrlC(unittest.TestCase):
         self.addCleanup(demo.close)
         return demo
 
-    def wait(self, demo, condition, what, timeout_s=60):
+    def wait(self, demo, condition, what):
         def ready():
             self.assertIsNone(demo.process.poll(), f"the demo ended before {what}:\n{demo.output}")
             return condition()
 
-        programs.wait_until(ready, what, timeout_s)
+        programs.wait_until(ready, what)
 
     def assert_ends_without_trace(self, demo):
         status, took = demo.interrupt()
@@ -112,7 +112,7 @@ class CtrlC(unittest.TestCase):
         self.assertIn("interrupted: every process of the demo has ended", demo.output)
         self.assertNotIn("Traceback", demo.output)
         # A child that was being made when its daemon ended dies of that, a moment later.
-        programs.wait_until(lambda: not descendants(os.getpid()), "nothing of it is left", ORPHANS_GONE_S)
+        programs.wait_until(lambda: not descendants(os.getpid()), "nothing of it is left")
         self.assertLess(took, programs.STOP_TIMEOUT_S, "it had to use force")
         self.assertEqual(os.listdir(demo.folder.name), [])
         for port in re.findall(r"https://127\.0\.0\.1:(\d+)/", demo.output):
@@ -147,4 +147,4 @@ class CtrlC(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

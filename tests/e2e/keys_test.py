@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 from swarm import write_run
 from swarm_case import RUN_ID, SETTINGS, small_corpus
 
@@ -74,4 +75,4 @@ class Keys(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

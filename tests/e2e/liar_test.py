@@ -3,9 +3,9 @@
 and everybody can see that something is wrong with it."""
 
 import os
-import unittest
 
 import programs
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 LIAR = os.environ.get("STARLING_LIAR", programs.BIN.parent / "tests/starlingd_liar")
@@ -38,7 +38,7 @@ class RefusedByAll(Liar):
     """It sends the others messages that no honest program sends."""
 
     def check(self):
-        self.wait_for_rounds(self.honest, 10, 90)
+        self.wait_for_rounds(self.honest, 10)
         peer = self.liar.status()["peer"]
 
         def told():  # an honest one may sit out, too, for being slow
@@ -47,8 +47,8 @@ class RefusedByAll(Liar):
 
         programs.wait_until(told, "the coordinator's log tells that the liar sits out, and why")
         programs.wait_until(lambda: "the others could not use what it sent" in " ".join(self.problems()),
-                            "it is told why", 30)
-        self.wait_for_rounds(self.honest, 5, 60)
+                            "it is told why")
+        self.wait_for_rounds(self.honest, 5)
         for entry in self.assert_the_others_agree().values():
             self.assertNotIn(peer, entry["contributions"])
 
@@ -71,7 +71,7 @@ class FalseReports(Liar):
     LIE = "report"
 
     def test_they_are_credited_to_nobody_and_shown(self):
-        self.wait_for_rounds(self.honest, 10, 90)
+        self.wait_for_rounds(self.honest, 10)
         peer = self.liar.status()["peer"]
 
         def some():
@@ -92,14 +92,14 @@ class AloneWithItsRounds(Liar):
     INVENTED = "66" * 32  # the state that it says came of them (liar.cpp)
 
     def check(self):
-        self.wait_for_rounds(self.honest, 10, 90)
+        self.wait_for_rounds(self.honest, 10)
         coordinator = self.swarm.coordinator
 
         def refused():
             return any("does not count" in line for line in self.liar.daemon.log().splitlines())
 
-        programs.wait_until(refused, "the coordinator refuses what it says", 60)
-        self.wait_for_rounds(self.honest, 10, 60)
+        programs.wait_until(refused, "the coordinator refuses what it says")
+        self.wait_for_rounds(self.honest, 10)
         decided = coordinator.rows("SELECT round, hex(state_digest), samples FROM round ORDER BY round")
         self.assertNotIn(self.INVENTED, [digest for _, digest, _ in decided])
         journal = self.honest[0].journal(RUN_ID)
@@ -127,4 +127,4 @@ class ReportsFiledAhead(AloneWithItsRounds):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -7,15 +7,14 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 import programs
+import suite
 from swarm_case import SETTINGS, SwarmCase
 from swarm_test import children
 
 MEASURED_S = 4
-FREE_WITHIN_S = 5
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 GAME = "starling-a-game"
 
@@ -80,7 +79,7 @@ class Limits(SwarmCase):
     def setUp(self):
         self.wait_for_rounds([self.volunteer], 1)
 
-    def wait_for_pause(self, code, timeout_s=FREE_WITHIN_S):
+    def wait_for_pause(self, code, timeout_s=programs.FREE_WITHIN_S):
         def paused():
             status = self.volunteer.status()
             return status["phase"] == "paused" and status["rules"]["code"] == code and status
@@ -126,7 +125,7 @@ class Limits(SwarmCase):
 
     def test_a_pause_frees_the_machine_and_costs_next_to_nothing(self):
         self.volunteer.command("pause")
-        programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", FREE_WITHIN_S)
+        programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", programs.FREE_WITHIN_S)
         self.wait_for_pause("paused")
         self.assertLessEqual(processors_used(self.volunteer.daemon.process.pid), 0.005 + 1 / TICKS_PER_S / MEASURED_S)
         self.volunteer.command("resume")
@@ -134,7 +133,7 @@ class Limits(SwarmCase):
     def test_a_pause_after_the_round_lets_it_end(self):
         self.volunteer.command("pause", "--after-round")
         done = self.rounds_of(self.volunteer)
-        status = self.wait_for_pause("paused", 60)  # the length of a round
+        status = self.wait_for_pause("paused", programs.EVENT_WITHIN_S)  # the length of a round
         self.assertGreaterEqual(self.rounds_of(self.volunteer), done)
         self.assertEqual(status["samples_this_round"] % SETTINGS["micro_batch_size"], 0)
         self.volunteer.command("resume")
@@ -154,9 +153,9 @@ class Limits(SwarmCase):
         program = shutil.copy("/bin/sleep", self.folder / GAME)
         with subprocess.Popen([program, "600"]) as game:
             try:
-                status = programs.wait_until(self.shows_the_game, "a pause for the game", 10)
+                status = programs.wait_until(self.shows_the_game, "a pause for the game")
                 self.assertEqual(status["rules"]["code"], "exclusive_program")
-                programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", FREE_WITHIN_S)
+                programs.wait_until(lambda: not self.daemon_children(), "the trainer ends", programs.FREE_WITHIN_S)
             finally:
                 game.send_signal(signal.SIGKILL)
         self.wait_for_rounds([self.volunteer], 1)
@@ -175,7 +174,7 @@ class Limits(SwarmCase):
     def test_a_used_up_month_stops_rounds_but_not_heartbeats(self):
         # A volunteer alone in the swarm averages nothing; but heartbeats count as well. The daemon may just have
         # restarted.
-        programs.wait_until(lambda: self.volunteer.status()["rules"]["month_bytes"] > 1000, "heartbeats are counted", 20)
+        programs.wait_until(lambda: self.volunteer.status()["rules"]["month_bytes"] > 1000, "heartbeats are counted")
         self.set("data_max_gb_per_month", 0.000001)
         self.wait_for_pause("data_cap")
         self.assertFalse(self.volunteer.status()["coordinator_away"])
@@ -183,4 +182,4 @@ class Limits(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -12,6 +12,7 @@ import unittest
 
 import homes
 import programs
+import suite
 from nat_test import NatCoordinator
 from swarm_case import SwarmCase
 
@@ -57,12 +58,12 @@ class OnLines(SwarmCase):
         stats = json.loads(self.inside("ip", "-json", "-stats", "link", "show", "wan"))[0]["stats64"]
         return stats["tx"]["bytes"], stats["rx"]["bytes"], before, time.monotonic()
 
-    def status_when(self, condition, what, timeout_s=60):
+    def status_when(self, condition, what):
         def met():
             status = self.swarm.volunteers[0].status()
             return status is not None and condition(status) and status
 
-        return programs.wait_until(met, what, timeout_s)
+        return programs.wait_until(met, what)
 
     def status(self):
         return self.status_when(lambda status: True, "the volunteer answers")  # a busy machine delays it
@@ -99,7 +100,7 @@ class Line(OnLines):
 
     def test_2_so_does_averaging(self):
         volunteer = self.swarm.volunteers[0]
-        self.wait_for_rounds([volunteer], 1, timeout_s=90)
+        self.wait_for_rounds([volunteer], 1)
 
         def averages(status):
             return status["phase"] == "averaging"
@@ -107,7 +108,7 @@ class Line(OnLines):
         for _ in range(4):  # a round may end meanwhile, or the computer stand still
             # If the first round went on without the other volunteer, that one loads the state first: 80 s on such a
             # line.
-            round_before = self.status_when(averages, "the volunteer averages", timeout_s=240)["round"]
+            round_before = self.status_when(averages, "the volunteer averages")["round"]
             time.sleep(1)
             sent, received = self.shares()
             status = self.status()
@@ -126,4 +127,4 @@ class Line(OnLines):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2, failfast=True)
+    suite.main()

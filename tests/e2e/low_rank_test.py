@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Three volunteers train by low-rank products: every round is two averagings, and one of them dies in some round."""
 
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 
@@ -17,7 +17,7 @@ class LowRankSwarm(SwarmCase):
     def test_2_a_killed_volunteer_holds_nobody_up_and_comes_back(self):
         victim, *others = self.swarm.volunteers
         victim.daemon.kill()
-        programs.wait_until(lambda: not victim.daemon.leftovers(), "the victim's trainer ends", 5)
+        programs.wait_until(lambda: not victim.daemon.leftovers(), "the victim's trainer ends")
         self.wait_for_rounds(others, 3)
         victim.start()
         self.wait_for_rounds(self.swarm.volunteers, 3)
@@ -27,4 +27,4 @@ class LowRankSwarm(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

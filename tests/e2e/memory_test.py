@@ -2,9 +2,9 @@
 """A run that needs more memory than its volunteer allows is declined at once, with one clear reason and its remedy."""
 
 import os
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -48,8 +48,8 @@ class MemorySwarm(SwarmCase):
     def test_2_what_the_reason_advises_is_enough(self):
         percent = self.declined()["rules"]["action_command"].split()[-1]
         self.volunteer.command("prefs", "set", "memory_idle_percent", percent)
-        programs.wait_until(lambda: self.volunteer.status()["phase"] in ("evaluating", "training"), "it computes", 90)
+        programs.wait_until(lambda: self.volunteer.status()["phase"] in ("evaluating", "training"), "it computes")
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -7,6 +7,7 @@ import unittest
 
 import homes
 import programs
+import suite
 from swarm_case import SwarmCase
 
 COORDINATOR_PORT = 8443
@@ -54,7 +55,7 @@ class Homes(SwarmCase):
 @unittest.skipIf(homes.missing(), homes.missing())
 class Nat(Homes):
     def test_1_rounds_complete_over_the_relay(self):
-        self.wait_for_rounds(self.swarm.volunteers, ROUNDS, timeout_s=90)
+        self.wait_for_rounds(self.swarm.volunteers, ROUNDS)
         for status in self.swarm.statuses().values():
             self.assertEqual(status["reach"]["reachability"], "blocked")
             self.assertNotEqual(int(status["reach"]["relay"], 16), 0)
@@ -80,7 +81,7 @@ class Nat(Homes):
         self.swarm.coordinator.server.kill()  # its relay ends with it, in the middle of its traffic
         programs.wait_until(lambda: not any(relayed()), "all see that nobody can call them any more")
         self.swarm.coordinator.serve()
-        self.wait_for_rounds(self.swarm.volunteers, 3, timeout_s=120)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         programs.wait_until(lambda: all(relayed()), "all can be called again")
         self.assert_all_sides_agree(ROUNDS + 1)
 
@@ -105,13 +106,13 @@ class RouterThatOpensPorts(Homes):
             status = volunteer.status()
             return status["reach"]["reachability"] == "reachable" and status["reach"]
 
-        reach = programs.wait_until(reached, "others can dial the volunteer", 60)
+        reach = programs.wait_until(reached, "others can dial the volunteer")
         self.assertEqual(reach["mapped_by"], "NAT-PMP" if self.NAT_PMP else "UPnP")
         self.assertEqual(len(self.router.opened()), 1, self.router.opened())
         self.assertIn("opened by", volunteer.command("status").stdout)
         if self.NAT_PMP:
             volunteer.command("prefs", "set", "port_mapping", "no")
-            programs.wait_until(lambda: not self.router.opened(), "the port is closed when its owner says so", 30)
+            programs.wait_until(lambda: not self.router.opened(), "the port is closed when its owner says so")
         volunteer.daemon.stop()
         self.assertEqual(self.router.opened(), [])
 
@@ -121,4 +122,4 @@ class RouterThatOpensPortsByUpnp(RouterThatOpensPorts):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2, failfast=True)
+    suite.main()

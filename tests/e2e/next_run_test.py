@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The operator ends one run and starts another: volunteers follow by themselves, and find the first as it was left."""
 
-import unittest
 
 import programs
+import suite
 import swarm
 from swarm_case import SETTINGS, SwarmCase, small_corpus
 
@@ -22,8 +22,8 @@ class NextRun(SwarmCase):
         self.swarm.run = run
         before, done = self.ledger(), {volunteer: self.samples_of(volunteer) for volunteer in self.swarm.volunteers}
         programs.wait_until(lambda: all((v.status() or {}).get("run_id") == run and self.samples_of(v) > done[v]
-                                        for v in self.swarm.volunteers), f"both train '{run}'", 60)
-        programs.wait_until(lambda: self.ledger() >= before + 64, f"samples of '{run}' are credited", 60)
+                                        for v in self.swarm.volunteers), f"both train '{run}'")
+        programs.wait_until(lambda: self.ledger() >= before + 64, f"samples of '{run}' are credited")
 
     def samples_of(self, volunteer):
         """The number of its own samples that it has seen accepted in the present run."""
@@ -38,7 +38,7 @@ class NextRun(SwarmCase):
         return self.swarm.coordinator
 
     def test_1_volunteers_follow_to_the_next_run(self):
-        self.wait_for_rounds(self.swarm.volunteers, 3, 120)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         settings = {**SETTINGS, **SMALL, "run_id": NEXT, "title": "The next one"}
         settings["model"] = {**SMALL["model"], "width": 48}
         self.coordinator.create_run(swarm.write_run(self.folder / "next", small_corpus(), settings))
@@ -59,11 +59,11 @@ class NextRun(SwarmCase):
         self.coordinator.start_run(NEXT)
         self.swarm.run = NEXT
         late.start()
-        programs.wait_until(lambda: (late.status() or {}).get("run_id") == NEXT, "it trains the next run", 60)
+        programs.wait_until(lambda: (late.status() or {}).get("run_id") == NEXT, "it trains the next run")
 
     def test_4_in_the_end_all_sides_agree(self):
         self.assertTrue(self.swarm.drain())
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

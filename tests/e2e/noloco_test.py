@@ -2,9 +2,9 @@
 """Four volunteers gossip in other ways than by the mean at every step: by NoLoCo's step after every few of their own,
 or as rarely as the consensus distance allows. Everything that holds for plain gossip holds for these."""
 
-import unittest
 
 import decentralized_test
+import suite
 
 SETTINGS = decentralized_test.SETTINGS
 
@@ -23,4 +23,4 @@ class BoundedSwarm(decentralized_test.DecentralizedSwarm):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

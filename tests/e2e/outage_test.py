@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""The coordinator is away for a minute. Rounds continue without it, and after its return it learns of every one of
-them."""
+"""The coordinator is away for a while. Rounds continue without it, and after its return it learns of every one of them.
 
+    outage_test.py [--seconds S]    the time for which it is away; a minute if it is not told
+"""
+
+import argparse
 import time
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
-OUTAGE_S = 60
-# Rounds take about a second. Agreeing on the remaining members, after another one has gone too, takes ten.
-STALL_MAX_S = 40
+options = argparse.Namespace(seconds=60)
 
 
 class Outage(SwarmCase):
@@ -19,17 +20,17 @@ class Outage(SwarmCase):
     # split.
     SETTINGS = {"target_batch_size": 256, "peers_max": 64}
 
-    def test_1_rounds_go_on_for_a_minute_without_the_coordinator(self):
+    def test_1_rounds_go_on_without_the_coordinator(self):
         volunteers = self.swarm.volunteers
         self.wait_for_rounds(volunteers, 5)
         self.swarm.coordinator.server.kill()
-        ends = time.monotonic() + OUTAGE_S
+        ends = time.monotonic() + options.seconds
         programs.wait_until(lambda: all(v.status()["coordinator_away"] for v in volunteers), "it shows")
         # A volunteer that alone received the last plan may sit the outage out; the majority continues.
         while time.monotonic() < ends:
             before = {v: self.rounds_of(v) for v in volunteers}
             programs.wait_until(lambda: sum(self.rounds_of(v) > before[v] for v in before) >= 2,
-                                "two of three complete a round", STALL_MAX_S)
+                                "two of three complete a round")
             self.assertTrue(all(v.status()["coordinator_away"] for v in volunteers))
 
     def test_2_a_volunteer_that_starts_meanwhile_waits_and_says_for_what(self):
@@ -42,10 +43,13 @@ class Outage(SwarmCase):
     def test_3_the_coordinator_hears_of_all_rounds_when_it_is_back(self):
         self.swarm.coordinator.serve()
         # Hundreds of rounds are reported first, more on a fast machine. Until then no volunteer can be a donor.
-        self.wait_for_rounds(self.swarm.volunteers, 3, 150)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         programs.wait_until(lambda: not any(v.status()["coordinator_away"] for v in self.swarm.volunteers), "it shows")
         self.assert_all_sides_agree(10)
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=options.seconds)
+    options, rest = parser.parse_known_args()
+    suite.main(rest)

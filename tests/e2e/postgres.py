@@ -12,12 +12,20 @@ import programs
 USER = "postgres"  # the system's, if root starts it, since the server refuses root; also the superuser of the cluster
 
 
+def installed():
+    """The folders with the server's programs, the newest version last: Debian keeps each version's in one of its own."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return [path.parent for path in found]
+
+
+def missing():
+    """The reason why a server is not possible here; empty if it is."""
+    return "" if installed() else "no PostgreSQL server is installed"
+
+
 class Postgres:
     def __init__(self):
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-        if not found:
-            raise programs.ProgramError("no PostgreSQL server is installed: run ./dev setup")
-        self.bin = found[-1].parent
+        self.bin = installed()[-1]
         self.folder = Path(tempfile.mkdtemp(prefix="starling-pg-"))
         self.data = self.folder / "data"
         self.who = {}

@@ -13,9 +13,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("STARLING_BIN", ROOT / "build/release/bin"))
-COMMAND_TIMEOUT_S = 60
-STOP_TIMEOUT_S = 10
-START_TIMEOUT_S = 60
+# The one bar of all waits for an event: a computer of two cores that has other work to do meets it.
+EVENT_WITHIN_S = 240
+STOP_TIMEOUT_S = 20  # then by force
+# Promises to a computer's owner are held to 5 s by bars.py, which has the computer to itself; tests allow for other work.
+FREE_WITHIN_S = 20
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
 
@@ -24,7 +26,7 @@ class ProgramError(Exception):
     """A program refused, or did not report in time."""
 
 
-def wait_until(condition, what, timeout_s=START_TIMEOUT_S):
+def wait_until(condition, what, timeout_s=EVENT_WITHIN_S):
     """The first true value of condition(), which is repeated until the time is up."""
     deadline = time.monotonic() + timeout_s
     while True:
@@ -56,7 +58,7 @@ def free_port(host="127.0.0.1"):
         return probe.getsockname()[1]
 
 
-def run_command(program, *arguments, timeout_s=COMMAND_TIMEOUT_S, check=True):
+def run_command(program, *arguments, timeout_s=EVENT_WITHIN_S, check=True):
     """Runs one short command of the product to its end. With check, a failure is raised with its output."""
     command = [str(BIN / program), *map(str, arguments)]
     try:

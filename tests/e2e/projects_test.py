@@ -2,9 +2,9 @@
 """One computer in two projects: it trains one at a time, by shares, and neither loses anything to the other."""
 
 import json
-import unittest
 
 import programs
+import suite
 from swarm import Swarm
 from swarm_case import SETTINGS, SwarmCase, small_corpus
 
@@ -36,11 +36,11 @@ class Projects(SwarmCase):
         return swarm.coordinator.run_status(swarm.run)["ledger_samples"]
 
     def test_1_a_second_project_takes_its_turn_and_gives_it_back(self):
-        self.wait_for_rounds([self.volunteer], 2, 120)
+        self.wait_for_rounds([self.volunteer], 2)
         self.volunteer.join(self.second.coordinator.new_invite())
         self.assertEqual(set(self.projects()), {"End to end", "Second"})
-        programs.wait_until(lambda: len(self.journal_of_second()) >= 2, "two rounds of the second project", 120)
-        self.wait_for_rounds([self.volunteer], 2, 120)  # the first project again
+        programs.wait_until(lambda: len(self.journal_of_second()) >= 2, "two rounds of the second project")
+        self.wait_for_rounds([self.volunteer], 2)  # the first project again
         programs.wait_until(lambda: all(p["trained_s"] > 0 for p in self.projects().values()), "both were trained")
         # Its work for either project is credited there.
         self.assertGreater(self.ledger(self.swarm), 0)
@@ -58,7 +58,7 @@ class Projects(SwarmCase):
         self.assertEqual([project["name"] for project in told if project["current"]], ["End to end"])
         self.volunteer.daemon.kill()
         self.volunteer.start()
-        self.wait_for_rounds([self.volunteer], 1, 120)
+        self.wait_for_rounds([self.volunteer], 1)
         projects = self.projects()
         self.assertEqual(projects["Second"]["share"], 0)
         self.assertTrue(projects["End to end"]["current"])
@@ -71,8 +71,8 @@ class Projects(SwarmCase):
         programs.wait_until(lambda: self.volunteer.command("leave", "second", check=False).returncode == 0, "it is left")
         self.assertEqual(set(self.projects()), {"End to end"})
         self.assertFalse((self.volunteer.folder / "projects" / "1").exists())
-        self.wait_for_rounds([self.volunteer], 2, 120)
+        self.wait_for_rounds([self.volunteer], 2)
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 import programs
+import suite
 
 
 class Remote(unittest.TestCase):
@@ -90,4 +91,4 @@ class Remote(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

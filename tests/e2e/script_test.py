@@ -8,10 +8,10 @@ import shutil
 import struct
 import subprocess
 import tomllib
-import unittest
 from pathlib import Path
 
 import programs
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 PYTHON = "/usr/bin/python3"  # the system's, which may have PyTorch
@@ -63,18 +63,18 @@ class ScriptSwarm(SwarmCase):
     def test_2_who_has_said_yes_trains_and_text_gets_cheaper(self):
         for volunteer in self.swarm.volunteers:
             volunteer.command("projects", "allow", "End to end")
-        self.wait_for_rounds(self.swarm.volunteers, 6, 90)
+        self.wait_for_rounds(self.swarm.volunteers, 6)
         rounds = self.swarm.volunteers[0].journal().values()
         self.assertTrue(any(len(round["contributions"]) == 2 for round in rounds), "both are in one group")
         # Held-out text is measured at most a fiftieth of the time: rarely, if other work delays the measurement.
         programs.wait_until(lambda: all(0 < loss < 4 for loss in self.losses()),
-                            f"text costs less than 4 nats a byte, of 5.5 at first: {self.losses()}", 150)
+                            f"text costs less than 4 nats a byte, of 5.5 at first: {self.losses()}")
 
     def test_3_a_restarted_daemon_does_not_ask_again(self):
         volunteer = self.swarm.volunteers[0]
         volunteer.daemon.stop()
         volunteer.start()
-        self.wait_for_rounds([volunteer], 2, 60)
+        self.wait_for_rounds([volunteer], 2)
 
     def test_4_it_comes_back_as_it_was_brought_with_what_it_has_learnt(self):
         out = self.swarm.folder / "export"
@@ -83,7 +83,7 @@ class ScriptSwarm(SwarmCase):
             return self.swarm.coordinator.command("run", "export", self.swarm.coordinator.folder, RUN_ID, out,
                                                   check=False).returncode == 0
 
-        programs.wait_until(exported, "a copy of the state has arrived", 60)
+        programs.wait_until(exported, "a copy of the state has arrived")
         run = self.swarm.folder / "run"
         self.assertEqual((out / "model.pt").read_bytes(), (run / "model.pt").read_bytes())
         self.assertEqual(shapes(out / "model.safetensors"), shapes(run / "model.safetensors"))
@@ -109,4 +109,4 @@ def shapes(path):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

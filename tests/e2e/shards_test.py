@@ -4,12 +4,12 @@ of it runs over IPv6 if this machine has it: coordinator, mirrors and volunteers
 
 import json
 import shutil
-import unittest
 
 import programs
 import releases
+import suite
 import text
-from swarm_case import RUN_ID, SwarmCase
+from swarm_case import RUN_ID, SwarmCase, small_corpus
 
 VOCABULARY = 512
 WRONG = "are not those of digest"
@@ -21,7 +21,7 @@ def export(coordinator, out):
         done = coordinator.command("run", "export", coordinator.folder, RUN_ID, out, check=False)
         return done.stdout if done.returncode == 0 else None
 
-    return programs.wait_until(exported, "a copy of the state has arrived", 60)
+    return programs.wait_until(exported, "a copy of the state has arrived")
 
 
 class ShardSwarm(SwarmCase):
@@ -76,7 +76,7 @@ class ShardSwarm(SwarmCase):
     def test_2_a_dead_mirror_is_survived(self):
         self.first.stop()
         served = len(self.second.requests)
-        self.wait_for_rounds(self.swarm.volunteers, 12, timeout_s=200)
+        self.wait_for_rounds(self.swarm.volunteers, 12)
         self.assertGreater(len(self.second.requests), served)
         self.assertEqual(self.swarm.died(), [])
 
@@ -119,7 +119,7 @@ class RunWithoutTokenizer(SwarmCase):
     @classmethod
     def prepare(cls):
         corpus = cls.folder / "corpus.txt"
-        corpus.write_bytes(text.load_corpus().train)
+        corpus.write_bytes(small_corpus().train)
         shards = cls.folder / "shards"
         programs.run_command("starling-coordinator", "data", "prepare", "text", shards, corpus, "--vocabulary", VOCABULARY)
         listing = json.loads((shards / "shards.json").read_text())
@@ -130,7 +130,7 @@ class RunWithoutTokenizer(SwarmCase):
                         "data": {"kind": "tokens", "shards": str(shards / "shards.json")}}
 
     def test_1_it_trains_and_says_why_it_writes_no_text(self):
-        self.wait_for_rounds(self.swarm.volunteers, 3, timeout_s=60)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
         refused = self.swarm.volunteers[0].command("sample", "--prompt", "the", check=False)
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("publishes no tokenizer", refused.stderr)
@@ -143,4 +143,4 @@ class RunWithoutTokenizer(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -3,9 +3,9 @@
 values of it, both ways: values left out of a fragment wait for that fragment's next round, and a process that dies
 costs only itself."""
 
-import unittest
 
 import local_steps_test
+import suite
 
 
 class SparseFragments(local_steps_test.LocalStepsSwarm):
@@ -14,4 +14,4 @@ class SparseFragments(local_steps_test.LocalStepsSwarm):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -4,9 +4,9 @@
 import json
 import socket
 import ssl
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 REFUSAL = "the certificate is not of this project"
@@ -65,4 +65,4 @@ class HostOfAnotherProject(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

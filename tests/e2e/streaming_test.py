@@ -2,9 +2,9 @@
 """Three volunteers take local steps and average a quarter of the parameters at a time, while steps continue: the loss
 falls, and a process that dies in between costs only itself."""
 
-import unittest
 
 import delayed_updates_test
+import suite
 
 BATCH = 384  # over all volunteers: about four steps of 32 samples each between two rounds; sixteen for a parameter
 
@@ -17,4 +17,4 @@ class StreamingSwarm(delayed_updates_test.DelayedUpdates):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

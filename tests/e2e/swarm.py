@@ -48,13 +48,14 @@ def toml(value):
 class Swarm:
     """Start it with create(), look at it with statuses(), end it with drain() and stop()."""
 
-    def __init__(self, folder, volunteers, host="127.0.0.1"):
+    def __init__(self, folder, volunteers, host="127.0.0.1", threads=None):
+        """Each volunteer computes with that many threads; all together, if it is not said, with this machine's."""
         self.folder = Path(folder)
         self.host = host  # this machine's address, on which everybody listens
         self.logs = self.folder / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.coordinator = programs.Coordinator(self.folder / "coordinator", self.logs / "coordinator.log", host)
-        self.threads = threads_each(volunteers)
+        self.threads = threads or threads_each(volunteers)
         self.made = 0
         self.volunteers = [self.newcomer() for _ in range(volunteers)]
         self.departed = {}  # {volunteer that does not come back: its peer}

@@ -45,7 +45,8 @@ class SwarmCase(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
         if "STARLING_KEEP" not in os.environ:  # keep them for inspection
             cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST)
+        # Threads that wait for each other in every small step come almost to a stand on a busy machine.
+        cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST, threads=1)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
         cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES))
@@ -64,18 +65,18 @@ class SwarmCase(unittest.TestCase):
     def rounds_of(self, volunteer):
         return len(volunteer.journal())
 
-    def wait_for_rounds(self, volunteers, count, timeout_s=90):
+    def wait_for_rounds(self, volunteers, count):
         """Waits until each of the volunteers has committed this many more rounds."""
         goals = {volunteer: self.rounds_of(volunteer) + count for volunteer in volunteers}
         programs.wait_until(lambda: all(self.rounds_of(v) >= goal for v, goal in goals.items()),
-                            f"{count} more rounds of {[v.name for v in volunteers]}", timeout_s)
+                            f"{count} more rounds of {[v.name for v in volunteers]}")
 
-    def wait_for_log(self, program, words, timeout_s=60):
+    def wait_for_log(self, program, words):
         """The first line of the program's log, from any of its starts, that contains the words."""
         def found():
             return next((line for line in program.log().splitlines() if words in line), None)
 
-        return programs.wait_until(found, f"{program.name} logs '{words}'", timeout_s)
+        return programs.wait_until(found, f"{program.name} logs '{words}'")
 
     def loss(self):
         """The loss from the volunteer that has computed most, 0 at first: a volunteer without samples keeps the loss of
@@ -88,7 +89,7 @@ class SwarmCase(unittest.TestCase):
         def joint():
             return any(len(entry["contributions"]) == len(self.swarm.volunteers) for entry in volunteer.journal().values())
 
-        programs.wait_until(joint, "all are in one group", 90)
+        programs.wait_until(joint, "all are in one group")
 
     def assert_all_sides_agree(self, rounds_min):
         """Pauses the run: every accepted sample is in the ledger exactly once."""

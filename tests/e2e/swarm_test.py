@@ -5,10 +5,10 @@ import json
 import os
 import signal
 import ssl
-import unittest
 import urllib.request
 
 import programs
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 
@@ -47,12 +47,12 @@ class SwarmUnderFire(SwarmCase):
             return (sum(host["count"] for host in hosts) == 3 and all(host["jitter"] > 0 for host in hosts)
                     and all(host["departures_per_h"] > 0 for host in hosts) and any(host["delay_ms"] > 0 for host in hosts))
 
-        programs.wait_until(known, "jitter and delays of three computers", 60)
+        programs.wait_until(known, "jitter and delays of three computers")
 
     def test_2_a_killed_volunteer_leaves_nothing_and_comes_back(self):
         victim, *others = self.swarm.volunteers
         victim.daemon.kill()
-        programs.wait_until(lambda: not victim.daemon.leftovers(), "the victim's trainer ends", 5)
+        programs.wait_until(lambda: not victim.daemon.leftovers(), "the victim's trainer ends")
         self.wait_for_rounds(others, 3)
         victim.start()
         self.wait_for_rounds([victim], 3)
@@ -68,7 +68,7 @@ class SwarmUnderFire(SwarmCase):
         victim = self.swarm.volunteers[2]
         trainer = self.trainer_of(victim)
         os.kill(trainer, signal.SIGSTOP)
-        programs.wait_until(lambda: trainer not in children(victim.daemon.process.pid), "the trainer is replaced", 60)
+        programs.wait_until(lambda: trainer not in children(victim.daemon.process.pid), "the trainer is replaced")
         self.wait_for_rounds(self.swarm.volunteers, 3)
 
     def test_5_pause_frees_the_machine_and_resume_trains_on(self):
@@ -93,7 +93,7 @@ class SwarmUnderFire(SwarmCase):
             return 0 < volunteer.status()["network"]["upload_bytes_per_s"] <= 0.8e6 / 8
 
         programs.wait_until(limited, "plans count on no more than the limit")
-        self.wait_for_rounds(self.swarm.volunteers, 2, 90)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
         volunteer.command("prefs", "set", "upload_max_mbit_s", "none")
 
     def test_7_in_the_end_all_sides_agree(self):
@@ -102,7 +102,7 @@ class SwarmUnderFire(SwarmCase):
     def test_7a_two_of_them_measure_the_same_state_and_agree(self):
         # While a run rests its last state is measured at once, not only a fiftieth of the time.
         programs.wait_until(lambda: (self.swarm.coordinator.run_status(RUN_ID)["validation"] or {}).get("measured_by") == 2,
-                            "a held-out figure of two volunteers", 60)
+                            "a held-out figure of two volunteers")
 
     def test_8_who_leaves_in_the_middle_of_training_keeps_nothing_of_the_project(self):
         self.swarm.coordinator.start_run(RUN_ID)
@@ -121,4 +121,4 @@ class SwarmUnderFire(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -5,9 +5,9 @@ import json
 import random
 import re
 import struct
-import unittest
 
 import programs
+import suite
 from swarm_case import RUN_ID, SwarmCase
 
 SAMPLES = 600
@@ -58,7 +58,7 @@ class UnusableSamples(SwarmCase):
             epochs = self.swarm.coordinator.run_status(RUN_ID)
             return epochs.get("epochs_complete", 0) >= 1 and epochs.get("epoch", 1) > 0 and epochs
 
-        status = programs.wait_until(first_is_complete, "the first epoch is complete", 120)
+        status = programs.wait_until(first_is_complete, "the first epoch is complete")
         self.assertGreaterEqual(status["samples_set_aside"], 3)
         counted = self.rows("SELECT sum(samples) FROM sample_counted WHERE epoch = 0")[0][0]
         self.assertEqual(counted, SAMPLES - 3)
@@ -73,8 +73,8 @@ class UnusableSamples(SwarmCase):
                                                                   RUN_ID).stdout)
 
     def test_3_the_others_are_learnt_from(self):
-        programs.wait_until(lambda: 0 < self.loss() < 0.3, "the classes are told apart", 60)
+        programs.wait_until(lambda: 0 < self.loss() < 0.3, "the classes are told apart")
 
 
 if __name__ == "__main__":
-    unittest.main(failfast=True)
+    suite.main()

@@ -10,6 +10,7 @@ from pathlib import Path
 import disk_test
 import programs
 import releases
+import suite
 from swarm_case import SwarmCase
 
 NEXT = Path(os.environ.get("STARLING_NEXT", programs.ROOT / "build/release/tests/starlingd_next"))
@@ -217,4 +218,4 @@ class Updates(SwarmCase):
 
 if __name__ == "__main__":
     disk_test.enter_private_mounts()
-    unittest.main(failfast=True)
+    suite.main()

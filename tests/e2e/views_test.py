@@ -2,9 +2,9 @@
 """The daemon's reports about time, peers, standings and join links, compared with the facts."""
 
 import json
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 
 
@@ -81,4 +81,4 @@ class Views(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

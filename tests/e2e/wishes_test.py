@@ -3,9 +3,9 @@
 
 import random
 import time
-import unittest
 
 import programs
+import suite
 from swarm_case import SwarmCase
 from swarm_test import children
 from wishes import Line, any_question, any_wish
@@ -13,7 +13,6 @@ from wishes import Line, any_question, any_wish
 SEED = 11
 WISHES = 250  # in each of the rounds below
 ROUNDS = 4
-FREE_WITHIN_S = 5
 ALLOWS = {"compute": "always", "network": "always", "disk_free_min_gb": "0", "disk_max_gb": "1000",
           "temperature_max_c": "none", "data_max_gb_per_month": "none", "upload_max_mbit_s": "none",
           "download_max_mbit_s": "none", "memory_in_use_percent": "50", "memory_idle_percent": "50"}
@@ -49,7 +48,7 @@ class Wishes(SwarmCase):
             self.forbidden_since = None
         elif self.forbidden_since is None:
             self.forbidden_since = time.monotonic()
-        elif time.monotonic() - self.forbidden_since > FREE_WITHIN_S:
+        elif time.monotonic() - self.forbidden_since > programs.FREE_WITHIN_S:
             self.assertEqual(self.trainers(), [], status)
         return code
 
@@ -73,7 +72,7 @@ class Wishes(SwarmCase):
                 reasons[code] = reasons.get(code, 0) + 1
             self.wish({"command": "pause", "reason": "a film"})
             self.assertEqual(self.look(), "paused")
-            programs.wait_until(lambda: not self.trainers(), "the trainer ends", FREE_WITHIN_S)
+            programs.wait_until(lambda: not self.trainers(), "the trainer ends", programs.FREE_WITHIN_S)
             for _ in range(20):
                 self.wish(any_question(chance))
                 self.assertEqual((self.look(), self.trainers()), ("paused", []))
@@ -84,7 +83,7 @@ class Wishes(SwarmCase):
         self.allow()
         self.wait_for_trainer()
         self.wish({"command": "leave"})
-        programs.wait_until(lambda: not self.trainers(), "the trainer ends", FREE_WITHIN_S)
+        programs.wait_until(lambda: not self.trainers(), "the trainer ends", programs.FREE_WITHIN_S)
         self.assertIn("no project", self.line.status()["reason"])
         self.wish({"command": "pause"})
         self.look()
@@ -94,4 +93,4 @@ class Wishes(SwarmCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    suite.main()

@@ -9,14 +9,16 @@
 #include "client/averaging/codec.h"
 #include "client/trainer_link/messages.h"
 #include "shared/base/files.h"
-#include "shared/control/control.h"
-#include "shared/control/pause_wish.h"
-#include "shared/protocol/messages.h"
-#include "shared/protocol/release_feed.h"
-#include "shared/protocol/team.h"
-#include "shared/protocol/unusable_samples.h"
+#include "shared/control/control_fields.h"
+#include "shared/protocol/message_fields.h"
 #include "shared/run/moments.h"
 #include "shared/wire/frames.h"
+#include "tests/support/field_filler.h"
+
+// The fields of preferences make a seed of their own.
+template <>
+void starling::wire::each_field(starling::testing::FieldFiller& /*visit*/,
+                                starling::wire::Preferences& /*preferences*/) {}
 
 namespace {
 
@@ -113,28 +115,25 @@ wire::GroupInfo plan() {
 }
 
 void add_messages(Seeds& seeds) {
-  wire::HeartbeatReply reply;
-  reply.run_state = wire::RunState::running;
+  const auto add = [&seeds](const std::string& name, const auto& message) {
+    seeds.add("messages", name, wire::encode(message));
+  };
+  using testing::filled;
+  add("error", filled<wire::ErrorReply>());
+  add("join_request", filled<wire::JoinRequest>());
+  add("join_reply", filled<wire::JoinReply>());
+  add("renew_request", filled<wire::RenewRequest>());
+  add("renew_reply", filled<wire::RenewReply>());
+  add("team_request", filled<wire::TeamRequest>());
+  add("team_reply", filled<wire::TeamReply>());
+  add("round_report", filled<wire::RoundReport>());
+  add("heartbeat", filled<wire::Heartbeat>());
+  add("heartbeat_reply", filled<wire::HeartbeatReply>());
+  add("checkpoint_reply", filled<wire::CheckpointReply>());
+  add("unusable_samples", filled<wire::UnusableSamples>());
+  wire::HeartbeatReply reply;  // with a plan that members would carry out
   reply.group = plan();
-  reply.donors.push_back(plan().members[0].endpoint);
-  seeds.add("messages", "heartbeat_reply", wire::encode(reply));
-  wire::Heartbeat beat;
-  beat.run_id = "fortunes";
-  wire::RoundReport report;
-  report.members = {plan().members[0].endpoint.peer};
-  report.contributions = {{report.members[0], 5}};
-  beat.reports = {report};
-  beat.evaluation = wire::EvaluationReport{1, 2.5, 10};
-  seeds.add("messages", "heartbeat", wire::encode(beat));
-  seeds.add("messages", "error", wire::encode(wire::ErrorReply{"not_found", "no such run"}));
-  seeds.add("messages", "join_request", wire::encode(wire::JoinRequest{1, "0.1", "", "Ada", "-----BEGIN"}));
-  wire::JoinReply joined;
-  joined.project_name = "Fortunes";
-  seeds.add("messages", "join_reply", wire::encode(joined));
-  seeds.add("messages", "team_request", wire::encode(wire::TeamRequest{"join", "Swans"}));
-  seeds.add("messages", "unusable_samples", wire::encode(wire::UnusableSamples{"fortunes", 7, {3, 9}}));
-  seeds.add("messages", "renew_request", wire::encode(wire::RenewRequest{"-----BEGIN"}));
-  seeds.add("messages", "renew_reply", wire::encode(wire::RenewReply{"-----BEGIN", 5}));
+  add("plan", reply);
 }
 
 void add_feeds(Seeds& seeds) {
@@ -149,32 +148,19 @@ void add_feeds(Seeds& seeds) {
 }
 
 void add_control(Seeds& seeds) {
-  wire::ControlRequest request;
-  request.command = "set_preferences";
-  request.preset = "gentle";
-  request.changes = {{"on_battery", "yes"}};
-  request.after_revision = 7;
-  request.share = 0.5;
-  seeds.add("control", "request", wire::encode_line(request));
+  const auto add = [&seeds](auto command) {
+    testing::FieldFiller filler;
+    each_field(filler, command);
+    seeds.add("control", std::string(command.kCommand), wire::encode_line(wire::ControlRequest(command)));
+  };
+  [&]<typename... Commands>(const std::variant<Commands...>*) {
+    (add(Commands()), ...);
+  }(static_cast<const wire::ControlRequest*>(nullptr));
   wire::ControlReply reply;
   reply.error = Error{ErrorCode::not_found, "no such project"};
   seeds.add("control", "refusal", wire::encode_line(reply));
-  reply = {};
-  reply.status.emplace().problems = {"the disk is full"};
-  reply.status->rules.unknown = {"idle time"};
-  reply.projects = {{"Birds", "Ada", "[2001:db8::7]:7700", 1, 12.5, true}};
-  reply.preferences.emplace();
-  seeds.add("control", "status", wire::encode_line(reply));
-  reply = {};
-  reply.history = {wire::HistoryPoint{}};
-  reply.peers = wire::PeersView{7, 2, {wire::PeerView{}}};
-  reply.preview.emplace().project = "Birds";
-  reply.leaderboard.emplace().rows.resize(2);
-  reply.leaderboard->pinned.emplace().name = "Ada";
-  reply.remote.emplace().port = 7447;
-  reply.team.emplace().name = "Swans";
-  seeds.add("control", "views", wire::encode_line(reply));
-  seeds.add("control", "pause_wish", wire::encode(wire::PauseWish{wire::PauseKind::now, {5}, "film night", true, {}}));
+  seeds.add("control", "reply", wire::encode_line(testing::filled<wire::ControlReply>()));
+  seeds.add("control", "pause_wish", wire::encode(testing::filled<wire::PauseRequest>()));
   seeds.add("control", "preferences", wire::encode(wire::Preferences{}));
   seeds.add("control", "hours", "mon-fri 18-24, sat-sun 0-24");
 }
@@ -184,7 +170,7 @@ void add_trainer_messages(Seeds& seeds) {
   const auto add = [&seeds](const std::string& name, const std::string& message) {
     seeds.add("trainer_messages", name, message);
   };
-  const std::vector<int> words = {7, 300, 2};
+  const std::vector<int> tokens = {7, 300, 2};
   link::Request request;
   request.sequence = 42;
   request.limits = {2, 1'000'000'000, 50};
@@ -203,14 +189,14 @@ void add_trainer_messages(Seeds& seeds) {
   add("step", link::encode(request));
   request = {};
   request.sequence = 42;
-  request.command = link::Command::sample_words;
+  request.command = link::Command::sample_tokens;
   request.count = 20;
   request.temperature = 0.8;
-  request.text = link::pack_words(words);
+  request.text = link::pack_tokens(tokens);
   add("sample_words", link::encode(request));
   request = {};
   request.sequence = 42;
-  request.command = link::Command::words_of_text;
+  request.command = link::Command::tokens_of_text;
   request.text = "Once upon a time";
   add("words_of_text", link::encode(request));
   link::Reply reply;
@@ -218,7 +204,7 @@ void add_trainer_messages(Seeds& seeds) {
   reply.layout = {1000, 2};
   reply.batch = {16, 40.5, 0.1};
   reply.evaluation = {2.5, 4096, 0.4};
-  reply.text = link::pack_words(words);
+  reply.text = link::pack_tokens(tokens);
   add("reply", link::encode(reply));
   reply = {};
   reply.stepped_bucket = 3;

@@ -1,5 +1,9 @@
 // Every message between daemon and coordinator; a decoded message must survive being encoded again.
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/error_reply.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/join.h"
+#include "shared/protocol/round_report.h"
 #include "shared/protocol/team.h"
 #include "shared/protocol/unusable_samples.h"
 

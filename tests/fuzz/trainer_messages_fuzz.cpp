@@ -6,7 +6,7 @@ using namespace starling::trainer_link;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (const auto request = decode_request({data, size}); request.ok()) {
-    VERIFY(request->samples.count >= 0 && request->count <= kWordsMax);
+    VERIFY(request->samples.count >= 0 && request->count <= kTokensMax);
     VERIFY(request->text.size() <= kTextBytesMax && encode(*request).size() == size);
   }
   if (const auto reply = decode_reply({data, size}); reply.ok()) {

@@ -14,6 +14,7 @@
 #include "coordinator/web/form.h"
 #include "coordinator/web/html.h"
 #include "shared/base/log.h"
+#include "shared/net/url.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;
@@ -47,7 +48,7 @@ gate::Response echo(const gate::Request& request) {
   VERIFY(request.suffix.find('/') == std::string::npos);
   const std::string text = web::escape(form.value("text") + request.path + request.suffix);
   VERIFY(text.find_first_of("<>\"'") == std::string::npos);
-  VERIFY(web::url_decode(web::url_encode(text)) == text);
+  VERIFY(web::url_decode(net::url_encode(text)) == text);
   gate::Response response;
   response.body = text;
   response.headers.emplace_back("X-Echo", web::cookie(request, "session") + std::string(request.parameter("name")));

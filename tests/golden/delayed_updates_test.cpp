@@ -142,8 +142,8 @@ struct Volunteer : session::Session::Mediator {
     batch = replica.trainer->train_batch(samples, sum);
   }
   void report_unusable(const wire::UnusableSamples&) override {}
-  void start_averaging(const wire::GroupInfo&, averaging::Rank, const averaging::Stake& stake) override {
-    averaged = stake.weight;
+  void start_averaging(const wire::GroupInfo&, averaging::Rank, const averaging::ContributionTerms& terms) override {
+    averaged = terms.weight;
   }
   void start_step(RoundIndex round) override { stepping = round; }
   void start_evaluation() override {}

@@ -82,9 +82,9 @@ void write_gpt(const std::filesystem::path& folder) {
   model.recent = 0;
   VERIFY(wire::is_for_transformers(model));
   const Case made(model, folder);
-  const at::Tensor words = random_integers(model.vocabulary, {2, model.context}, 1);
-  const at::Tensor scores = made.ours->next_word_scores(words).view({2, model.context, model.vocabulary});
-  write_tensors(folder / "case.safetensors", {{"words", words}, {"scores", scores}});
+  const at::Tensor tokens = random_integers(model.vocabulary, {2, model.context}, 1);
+  const at::Tensor scores = made.ours->next_token_scores(tokens).view({2, model.context, model.vocabulary});
+  write_tensors(folder / "case.safetensors", {{"words", tokens}, {"scores", scores}});
 }
 
 void write_albert(const std::filesystem::path& folder) {
@@ -98,14 +98,14 @@ void write_albert(const std::filesystem::path& folder) {
   model.embedding_width = 12;
   model.mlp_width = 40;
   const Case made(model, folder);
-  const std::int64_t masked = wire::masked_words(model);
-  const at::Tensor words = random_integers(model.vocabulary, {1, model.context}, 1);
+  const std::int64_t masked = wire::masked_tokens(model);
+  const at::Tensor tokens = random_integers(model.vocabulary, {1, model.context}, 1);
   const at::Tensor segments = random_integers(2, {1, model.context}, 2);
   const at::Tensor places = random_integers(model.context, {1, masked}, 3);
   const at::Tensor guesses = random_integers(model.vocabulary, {1, masked}, 4);
   const at::Tensor order = random_integers(2, {1}, 5);
-  const at::Tensor loss = made.ours->loss({words, segments, places, guesses, order}).reshape({1});
-  write_tensors(folder / "case.safetensors", {{"words", words},
+  const at::Tensor loss = made.ours->loss({tokens, segments, places, guesses, order}).reshape({1});
+  write_tensors(folder / "case.safetensors", {{"words", tokens},
                                               {"segments", segments},
                                               {"places", places},
                                               {"guesses", guesses},

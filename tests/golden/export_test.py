@@ -12,7 +12,7 @@ import tempfile
 try:
     import torch
 except ImportError:
-    print("python3-torch is not installed: skipped")
+    print("skipped: python3-torch is not installed")
     sys.exit(77)
 
 F = torch.nn.functional

@@ -12,7 +12,7 @@ import tempfile
 try:
     import sentencepiece
 except ImportError:
-    print("python3-sentencepiece is not installed: skipped")
+    print("skipped: python3-sentencepiece is not installed")
     sys.exit(77)
 
 SYLLABLES = ["ta", "ro", "mi", "len", "su", "ver", "gé", "nol", "hex", "pid", "wük", "jab", "Qo", "zyf", "—", "?"]

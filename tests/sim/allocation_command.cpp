@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/allocation.h"
 
 namespace starling::sim {

@@ -56,10 +56,10 @@ TEST_CASE("local steps and mixings: a kill every 10 s holds up nobody, and drive
       CHECK(result.crashes == 20);
       CHECK(result.round_s_longest < result.round_s_usual + 2);
       CHECK(result.idle_s_longest < result.idle_s_usual + 2);
-      CHECK(result.spread_most < 0.15);  // single samples pull 0.58 apart
+      CHECK(result.consensus_distance_most < 0.15);  // single samples pull 0.58 apart
       CHECK(result.distance_last < result.distance_first / 10);
-      CHECK(result.spread_mean < (way.steps == 50 ? 0.04 : 0.1));
-      CHECK((result.mixings > 0) == (way.steps == 50));
+      CHECK(result.consensus_distance_mean < (way.steps == 50 ? 0.04 : 0.1));
+      CHECK((result.gossips > 0) == (way.steps == 50));
     }
   }
 }

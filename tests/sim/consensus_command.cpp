@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/decentralized.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/statistics.h"
@@ -24,8 +24,8 @@ constexpr double kBounds[] = {0.005, 0.01, 0.02, 0.05};
 struct Row {
   std::string name;
   DecentralizedSetup setup;
-  std::vector<double> losses;      // excess, by seed
-  double mixings = 0, spread = 0;  // means over the seeds
+  std::vector<double> losses;                  // excess, by seed
+  double gossips = 0, consensus_distance = 0;  // means over the seeds
 };
 
 DecentralizedSetup setup_of(const ConsensusArguments& arguments) {
@@ -49,7 +49,7 @@ std::vector<Row> rows_of(const ConsensusArguments& arguments) {
   }
   for (const double ratio : kRatios) {
     Row row{fmt::format("spread above {} of the gradients", ratio), setup_of(arguments), {}};
-    row.setup.spread_ratio = ratio;
+    row.setup.consensus_distance_ratio = ratio;
     rows.push_back(row);
   }
   for (const double bound : kBounds) {
@@ -70,8 +70,8 @@ Status train(const ConsensusArguments& arguments, std::vector<Row>& rows) {
                       train_decentralized(row.setup, arguments.seed + static_cast<std::uint64_t>(k),
                                           [&] { progress.show(++done / steps, row.name); }));
       row.losses.push_back(result.excess_loss);
-      row.mixings += static_cast<double>(result.mixings) / arguments.seeds;
-      row.spread += result.spread / arguments.seeds;
+      row.gossips += static_cast<double>(result.gossips) / arguments.seeds;
+      row.consensus_distance += result.consensus_distance / arguments.seeds;
     }
   }
   return {};
@@ -83,14 +83,14 @@ void print_table(const ConsensusArguments& arguments, const std::vector<Row>& ro
       "| mixing | mixings | excess loss, nats | spread in the end |\n|---|---|---|---|\n",
       kWorkers, kBatch, arguments.steps, kRate, arguments.seeds, arguments.seeds == 1 ? "" : "s");
   for (const Row& row : rows) {
-    fmt::print("| {} | {:.0f} | {:.4f} ± {:.4f} | {:.1f} % |\n", row.name, row.mixings, mean(row.losses),
-               deviation(row.losses), 100 * row.spread);
+    fmt::print("| {} | {:.0f} | {:.4f} ± {:.4f} | {:.1f} % |\n", row.name, row.gossips, mean(row.losses),
+               deviation(row.losses), 100 * row.consensus_distance);
   }
 }
 
 std::string way_of(const DecentralizedSetup& setup) {
   if (setup.consensus_bound > 0) return "as volunteers find it";
-  return setup.spread_ratio > 0 ? "by spread" : "by steps";
+  return setup.consensus_distance_ratio > 0 ? "by spread" : "by steps";
 }
 
 std::string to_svg(const ConsensusArguments& arguments, const std::vector<Row>& rows) {
@@ -100,7 +100,7 @@ std::string to_svg(const ConsensusArguments& arguments, const std::vector<Row>& 
                        mean(rows.front().losses),
                        {}};
   for (const Row& row : rows) {
-    const std::string label = fmt::format("{}: {:.0f}", row.name, row.mixings);
+    const std::string label = fmt::format("{}: {:.0f}", row.name, row.gossips);
     panel.rows.push_back({label, {{way_of(row.setup), row.losses}}, {}});
   }
   return plot::dot_plot("How seldom workers can mix", {panel});

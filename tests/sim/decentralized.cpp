@@ -5,9 +5,9 @@
 
 #include "shared/base/verify.h"
 #include "shared/state/initial_state.h"
-#include "shared/swarm/consensus_control.h"
-#include "shared/swarm/mixing_interval.h"
+#include "shared/swarm/gossip_interval.h"
 #include "shared/swarm/random_stream.h"
+#include "tests/sim/consensus_control.h"
 
 namespace starling::sim {
 namespace {
@@ -60,7 +60,7 @@ double length(std::span<const float> values) {
 }
 
 // Root mean square of a worker's distance from the mean of all.
-double spread_of(std::span<const std::vector<float>> states, std::span<const float> mean) {
+double consensus_distance_of(std::span<const std::vector<float>> states, std::span<const float> mean) {
   double square = 0;
   for (const std::vector<float>& state : states) {
     for (std::size_t i = 0; i < mean.size(); ++i) {
@@ -89,19 +89,19 @@ void compute_gradients(const TeacherProblem& problem, const DecentralizedSetup& 
 }
 
 // Decides at which of a step's chances to gossip it happens.
-class MixingPlan {
+class GossipPlan {
  public:
-  MixingPlan(const DecentralizedSetup& setup, std::size_t parameters)
+  GossipPlan(const DecentralizedSetup& setup, std::size_t parameters)
       : setup_(setup),
         parameters_(parameters),
-        control_(setup.spread_ratio),
-        intervals_(setup.workers, swarm::MixingInterval(setup.mix_every, setup.consensus_bound)) {}
+        control_(setup.consensus_distance_ratio),
+        intervals_(setup.workers, swarm::GossipInterval(setup.mix_every, setup.consensus_bound)) {}
 
   // Returns how often there was gossip.
   int mix_before(int step, std::span<const std::vector<float>> gradients, std::span<const std::uint8_t> took_part,
                  Replicas& replicas) {
     if (setup_.consensus_bound > 0) return mix_when_due(took_part, replicas);
-    if (!(setup_.spread_ratio > 0)) {
+    if (!(setup_.consensus_distance_ratio > 0)) {
       if (step % setup_.mix_every != 0) return 0;
       mix(parameters_, took_part, replicas);
       return 1;
@@ -109,15 +109,15 @@ class MixingPlan {
     double norm = 0;
     for (const std::vector<float>& gradient : gradients) norm += length(gradient);
     control_.on_gradients(norm / static_cast<double>(gradients.size()));
-    int mixings = 0;
-    for (; mixings < kMixingsMax && control_.must_mix(spread(replicas)); ++mixings) {
+    int gossips = 0;
+    for (; gossips < kGossipsMax && control_.must_mix(consensus_distance(replicas)); ++gossips) {
       mix(parameters_, took_part, replicas);
     }
-    return mixings;
+    return gossips;
   }
 
  private:
-  static constexpr int kMixingsMax = 8;  // limit for a step
+  static constexpr int kGossipsMax = 8;  // limit for a step
 
   // Gossips like volunteers do: each knows how far it was from the one that it has met, and those two wait for each
   // other.
@@ -136,14 +136,14 @@ class MixingPlan {
     return 1;
   }
 
-  [[nodiscard]] double spread(const Replicas& replicas) const {
-    return spread_of(replicas.states, mean_of(replicas.states, parameters_));
+  [[nodiscard]] double consensus_distance(const Replicas& replicas) const {
+    return consensus_distance_of(replicas.states, mean_of(replicas.states, parameters_));
   }
 
   const DecentralizedSetup& setup_;
   std::size_t parameters_;
-  swarm::ConsensusControl control_;
-  std::vector<swarm::MixingInterval> intervals_;
+  ConsensusControl control_;
+  std::vector<swarm::GossipInterval> intervals_;
   int since_ = 0;  // steps
 };
 
@@ -183,18 +183,18 @@ Result<DecentralizedResult> train_decentralized(const DecentralizedSetup& setup,
   std::vector<std::vector<float>> gradients(count, std::vector<float>(optimizer.parameter_count()));
   swarm::RandomStream weather(seed ^ 0xfa11);
   std::vector<std::uint8_t> took_part(count);
-  MixingPlan plan(setup, optimizer.parameter_count());
+  GossipPlan plan(setup, optimizer.parameter_count());
   DecentralizedResult result;
   for (int step = 0; step < setup.steps; ++step) {
     compute_gradients(problem, setup, step, replicas.states, gradients);
     for (std::uint8_t& took : took_part) took = weather.uniform() >= setup.failure_rate ? 1 : 0;
-    result.mixings += plan.mix_before(step, gradients, took_part, replicas);
+    result.gossips += plan.mix_before(step, gradients, took_part, replicas);
     STARLING_TRY(step_all(optimizer, step, gradients, replicas));
     if (on_step) on_step();
   }
   const std::vector<float> mean = mean_of(replicas.states, optimizer.parameter_count());
   result.excess_loss = problem.excess_loss(mean);
-  result.spread = spread_of(replicas.states, mean) / length(mean);
+  result.consensus_distance = consensus_distance_of(replicas.states, mean) / length(mean);
   return result;
 }
 

@@ -31,18 +31,18 @@ struct DecentralizedSetup {
   int steps = 4000;
   double failure_rate = 0;  // chance of each worker to miss a gossip average; it steps nevertheless
   int mix_every = 1;        // steps from one gossip average to the next
-  // Above 0: gossip whenever swarm::ConsensusControl with this ratio asks for it, several times before a step if need
+  // Above 0: gossip whenever ConsensusControl with this ratio asks for it, several times before a step if need
   // be.
-  double spread_ratio = 0;
-  // Above 0: gossip whenever swarm::MixingInterval, with this bound, lets the last worker gossip.
+  double consensus_distance_ratio = 0;
+  // Above 0: gossip whenever swarm::GossipInterval, with this bound, lets the last worker gossip.
   double consensus_bound = 0;
 };
 
 struct DecentralizedResult {
   double excess_loss = 0;  // loss of the mean of all workers' parameters, in nats
   // consensus distance: root mean square of a worker's distance from that mean, over the mean's length
-  double spread = 0;
-  int mixings = 0;
+  double consensus_distance = 0;
+  int gossips = 0;
 };
 
 // Equal arguments give equal results. on_step, if there is one, is called after each step. corrupt when training leaves

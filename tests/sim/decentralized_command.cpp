@@ -9,9 +9,9 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
-#include "shared/swarm/mixing_groups.h"
+#include "shared/swarm/gossip_groups.h"
 #include "shared/wire/json_writer.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/progress.h"
 #include "tests/sim/statistics.h"
 
@@ -34,8 +34,8 @@ struct Row {
   Way way = Way::all_reduce;
   std::string topology;
   double rate = 0;
-  std::vector<double> losses;  // excess, by seed
-  double spread = 0;           // mean over the seeds
+  std::vector<double> losses;     // excess, by seed
+  double consensus_distance = 0;  // mean over the seeds
 };
 
 struct Experiment {
@@ -46,11 +46,11 @@ struct Experiment {
 
 std::vector<swarm::FormationSpec> topologies(std::size_t workers) {
   return {{},
-          swarm::mixing_formation("exponential", workers),
+          swarm::gossip_formation("exponential", workers),
           {Kind::alternating_exponential_ring, {4}},
-          swarm::mixing_formation("ring", workers),
-          swarm::mixing_formation("random", workers),
-          swarm::mixing_formation("grid", workers)};
+          swarm::gossip_formation("ring", workers),
+          swarm::gossip_formation("random", workers),
+          swarm::gossip_formation("grid", workers)};
 }
 
 class Runner {
@@ -76,7 +76,7 @@ class Runner {
       STARLING_ASSIGN(const DecentralizedResult result,
                       train_decentralized(setup, arguments_.seed + static_cast<std::uint64_t>(k), step));
       row.losses.push_back(result.excess_loss);
-      row.spread += result.spread / arguments_.seeds;
+      row.consensus_distance += result.consensus_distance / arguments_.seeds;
     }
     return row;
   }
@@ -93,7 +93,7 @@ Result<Experiment> experiment(const DecentralizedArguments& arguments) {
   double best = 0;
   for (const Way way : kWays) {
     for (const double rate : kRates) {
-      STARLING_ASSIGN(Row row, runner.row(way, swarm::mixing_formation("exponential", arguments.workers), rate));
+      STARLING_ASSIGN(Row row, runner.row(way, swarm::gossip_formation("exponential", arguments.workers), rate));
       if (way == Way::all_reduce && (result.rate == 0 || mean(row.losses) < best)) {
         result.rate = rate;
         best = mean(row.losses);
@@ -140,7 +140,7 @@ void print_tables(const DecentralizedArguments& arguments, const Experiment& all
     const Row& adam = all.by_topology[k];
     const Row& accum = all.by_topology[k + 1];
     fmt::print("| {} | {} | {} | {:.0f} % | {:.1f} % |\n", adam.topology, loss_text(adam), loss_text(accum),
-               100 * gap_closed(all_reduce, mean(adam.losses), mean(accum.losses)), 100 * accum.spread);
+               100 * gap_closed(all_reduce, mean(adam.losses), mean(accum.losses)), 100 * accum.consensus_distance);
   }
 }
 
@@ -159,7 +159,7 @@ std::string to_json(const DecentralizedArguments& arguments, const Experiment& a
       out.text("way", to_string(row.way));
       out.text("topology", row.topology);
       out.number("learning_rate", row.rate);
-      out.number("spread", row.spread);
+      out.number("spread", row.consensus_distance);
       out.open("excess_losses", '[');
       for (const double loss : row.losses) out.number("", loss);
       out.close(']');

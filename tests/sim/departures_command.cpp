@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/departures.h"
 
 namespace starling::sim {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/curve_plot.h"
+#include "tests/plots/curve_plot.h"
 #include "tests/sim/elastic.h"
 
 namespace starling::sim {

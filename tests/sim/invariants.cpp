@@ -14,8 +14,8 @@ namespace {
 // the members' samples do not count.
 constexpr std::int64_t kStragglingRounds = 64;
 
-std::map<PeerId, averaging::Stake> as_map(const std::vector<wire::Contribution>& contributions) {
-  std::map<PeerId, averaging::Stake> map;
+std::map<PeerId, averaging::ContributionTerms> as_map(const std::vector<wire::Contribution>& contributions) {
+  std::map<PeerId, averaging::ContributionTerms> map;
   for (const wire::Contribution& contribution : contributions) {
     map[contribution.peer] = {contribution.samples, contribution.draw};
   }
@@ -34,7 +34,7 @@ void Invariants::on_report(const wire::RoundReport& report) {
   states_.insert(report.state_digest);
   Finished& theirs = finished_.emplace(report.group, mine).first->second;
   const std::uint32_t column = report.grid ? report.grid->column : 0;
-  const std::map<PeerId, averaging::Stake> contributions = as_map(report.contributions);
+  const std::map<PeerId, averaging::ContributionTerms> contributions = as_map(report.contributions);
   // A member that has the result of a grid, but was cut off from its column, does not know its column's contributions.
   const bool knows = !report.grid || !contributions.empty();
   const auto told = knows ? theirs.contributions.emplace(column, contributions).first : theirs.contributions.end();
@@ -45,7 +45,7 @@ void Invariants::on_report(const wire::RoundReport& report) {
                      report.group.brief()));
   }
   SampleCount sum = 0;
-  for (const auto& [peer, stake] : contributions) sum += stake.weight;
+  for (const auto& [peer, terms] : contributions) sum += terms.weight;
   if (report.grid && (column >= accepted.size() || sum > accepted[column])) {
     fail(fmt::format("round {}: column {} claims {} samples, more than were accepted", report.round, column, sum));
   }
@@ -79,8 +79,8 @@ void Invariants::on_durable(const core::RoundDecided& round) {
     if (!all && (accepted.accepted.empty() || !none)) {
       fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
     }
-    for (const auto& [peer, stake] : contributions) {
-      if (left.erase(peer) > 0) check_counted(round, peer, stake);
+    for (const auto& [peer, terms] : contributions) {
+      if (left.erase(peer) > 0) check_counted(round, peer, terms);
     }
   }
   if (!left.empty() || round.state_digest != accepted.state) {
@@ -88,15 +88,15 @@ void Invariants::on_durable(const core::RoundDecided& round) {
   }
 }
 
-void Invariants::on_gradient(const PeerId& peer, const GroupId& group, const averaging::Stake& stake,
+void Invariants::on_gradient(const PeerId& peer, const GroupId& group, const averaging::ContributionTerms& terms,
                              const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) {
-  if (stake.draw == 0) return;
-  if (static_cast<SampleCount>(samples.size()) != stake.weight) fail("a gradient is of leased samples and of others");
-  brought_[{group, peer}].push_back({stake.draw, samples});
+  if (terms.draw == 0) return;
+  if (static_cast<SampleCount>(samples.size()) != terms.weight) fail("a gradient is of leased samples and of others");
+  brought_[{group, peer}].push_back({terms.draw, samples});
 }
 
 Invariants::Samples Invariants::averaged(const GroupId& group, const PeerId& peer,
-                                         const averaging::Stake& accepted) const {
+                                         const averaging::ContributionTerms& accepted) const {
   Samples samples;
   const auto found = brought_.find({group, peer});
   if (found == brought_.end()) return samples;
@@ -119,7 +119,8 @@ void Invariants::on_set_aside(const core::SampleSetAside& sample) {
   }
 }
 
-void Invariants::check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted) {
+void Invariants::check_counted(const core::RoundDecided& round, const PeerId& peer,
+                               const averaging::ContributionTerms& accepted) {
   Samples counted;
   for (const core::CountedSamples& range : round.counted) {
     for (SampleCount k = 0; range.peer == peer && k < range.count; ++k)

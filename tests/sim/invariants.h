@@ -10,7 +10,7 @@
 #include "client/averaging/all_reduce.h"
 #include "coordinator/core/types.h"
 #include "shared/base/hash.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/round_report.h"
 #include "tests/sim/coordinator.h"
 
 namespace starling::sim {
@@ -25,7 +25,7 @@ class Invariants {
   // counts those leased samples that were averaged in, and none that was counted before.
   void on_durable(const core::RoundDecided& round);
   // A member's contribution to a group agrees with its draws; see on_durable.
-  void on_gradient(const PeerId& peer, const GroupId& group, const averaging::Stake& stake,
+  void on_gradient(const PeerId& peer, const GroupId& group, const averaging::ContributionTerms& terms,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples);
   // Only samples that cannot be used are set aside, and none that was counted.
   void on_set_aside(const core::SampleSetAside& sample);
@@ -51,8 +51,9 @@ class Invariants {
   struct Finished {
     Hash128 result;
     Digest state;
-    std::vector<SampleCount> accepted;                                          // by column of a grid
-    std::map<std::uint32_t, std::map<PeerId, averaging::Stake>> contributions;  // by column; one group is column 0
+    std::vector<SampleCount> accepted;  // by column of a grid
+    std::map<std::uint32_t, std::map<PeerId, averaging::ContributionTerms>>
+        contributions;  // by column; one group is column 0
   };
   // A member's contribution to a group: several, when a process followed another.
   struct Brought {
@@ -60,9 +61,10 @@ class Invariants {
     Samples samples;
   };
   // Returns the samples of the peer's gradient that were averaged in, by its draws.
-  [[nodiscard]] Samples averaged(const GroupId& group, const PeerId& peer, const averaging::Stake& accepted) const;
+  [[nodiscard]] Samples averaged(const GroupId& group, const PeerId& peer,
+                                 const averaging::ContributionTerms& accepted) const;
   [[nodiscard]] bool unusable(const std::pair<std::int64_t, std::int64_t>& sample) const;
-  void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::Stake& accepted);
+  void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::ContributionTerms& accepted);
   const SwarmOptions& options_;
   std::set<Digest> states_;  // states that a member has honestly come to
   std::map<GroupId, Finished> finished_;

@@ -42,7 +42,7 @@ void Learner::train(const wire::SampleRange& samples, std::span<float> sum) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient_[i];
 }
 
-double Learner::spread(std::span<const float> sum, SampleCount samples, std::span<const float> mean) {
+double Learner::consensus_distance(std::span<const float> sum, SampleCount samples, std::span<const float> mean) {
   if (samples == 0) return 0;
   double squares = 0;
   for (std::size_t i = 0; i < mean.size(); ++i) {

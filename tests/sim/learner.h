@@ -35,7 +35,8 @@ class Learner {
   // Adds the gradient of these samples; with local steps, the growth of samples x displacement by the step on it.
   void train(const wire::SampleRange& samples, std::span<float> sum);
   // Returns how far this volunteer's contribution, a sum over `samples`, is from the mean of all: root mean square.
-  [[nodiscard]] static double spread(std::span<const float> sum, SampleCount samples, std::span<const float> mean);
+  [[nodiscard]] static double consensus_distance(std::span<const float> sum, SampleCount samples,
+                                                 std::span<const float> mean);
   void step(RoundIndex round, std::span<const float> mean);
 
  private:

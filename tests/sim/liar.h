@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "shared/base/ids.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::sim {
 

@@ -8,8 +8,8 @@
 
 #include "client/averaging/codec.h"
 #include "client/optim/fragment_step.h"
+#include "client/optim/gossip_step.h"
 #include "client/optim/local_steps.h"
-#include "client/optim/mixing_step.h"
 #include "client/optim/optimizer.h"
 #include "client/session/fragment_sums.h"
 #include "shared/base/verify.h"
@@ -64,7 +64,7 @@ struct Worker {
         steps(manifest, std::span(agreed).first(parameters), inner),
         displacement(parameters),
         left_out(manifest.error_feedback > 0 ? parameters : 0),
-        mixing(*manifest.local, parameters),
+        gossip(*manifest.local, parameters),
         sent(parameters) {
     if (wire::fragments(manifest) > 1) fragments.emplace(manifest);
     state::fill_initial_state(manifest, agreed);
@@ -79,7 +79,7 @@ struct Worker {
   std::vector<float> displacement;                 // from the agreed parameters to the own ones, summed by samples
   std::optional<session::FragmentSums> fragments;  // sums of these, where meetings average fragments
   std::vector<float> left_out;                     // left out by the codec so far
-  optim::MixingStep mixing;
+  optim::GossipStep gossip;
   std::vector<float> sent;  // sent to be averaged
 };
 
@@ -201,7 +201,7 @@ class LocalTraining {
         worker->steps.merge();
       } else {
         worker->steps.begin();
-        worker->mixing.begin_round();
+        worker->gossip.begin_round();
       }
     }
     return {};
@@ -213,12 +213,12 @@ class LocalTraining {
       std::vector<float> mixed(outer_.parameter_count());
       for (const swarm::PeerIndex peer : groups.group(g)) {
         Worker& worker = *workers_[peer];
-        worker.mixing.send_out(agreed(worker), worker.steps.parameters(), worker.sent);
+        worker.gossip.send_out(agreed(worker), worker.steps.parameters(), worker.sent);
         add_share(worker.sent, groups.group(g).size(), mixed);
       }
       for (const swarm::PeerIndex peer : groups.group(g)) {
         Worker& worker = *workers_[peer];
-        worker.mixing.take_in(worker.sent, mixed, worker.steps.parameters());
+        worker.gossip.take_in(worker.sent, mixed, worker.steps.parameters());
       }
     }
   }

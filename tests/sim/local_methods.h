@@ -19,7 +19,7 @@ enum class LocalMethod : std::uint8_t {
   eager_diloco,      // diloco; until the mean is there, a step along one's own displacement takes its place
   sparse_loco,       // the mean of everybody's sparse displacements, with error feedback
   gossip_pairs,      // the mean of two workers' parameters, pairs drawn again every time
-  noloco,            // gossip in pairs with momentum (client/optim/mixing_step.h)
+  noloco,            // gossip in pairs with momentum (client/optim/gossip_step.h)
 };
 std::string_view to_string(LocalMethod method);
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/decentralized.h"
 #include "tests/sim/decentralized_command.h"
 #include "tests/sim/local_methods.h"

@@ -69,8 +69,8 @@ std::string rounds_text(const sim::SwarmOptions& options, const sim::SwarmResult
   return fmt::format(
       "a round {:.2f} s, the longest with kills {:.2f} s, idle {:.2f} s at most, with kills {:.2f} s, spread {:.3f} at "
       "most, with kills {:.3f} and {:.3f} in the mean, ",
-      result.round_s_usual, result.round_s_longest, result.idle_s_usual, result.idle_s_longest, result.spread_usual,
-      result.spread_most, result.spread_mean);
+      result.round_s_usual, result.round_s_longest, result.idle_s_usual, result.idle_s_longest,
+      result.consensus_distance_usual, result.consensus_distance_most, result.consensus_distance_mean);
 }
 
 void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result, double seconds) {
@@ -83,7 +83,7 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       "s, rounds of {:.3f} of what was asked for{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted,
-      result.samples_set_aside, result.epochs_complete, result.mixings, result.mixings_alone, result.downloads,
+      result.samples_set_aside, result.epochs_complete, result.gossips, result.gossips_alone, result.downloads,
       result.in_step, result.averaging_s_max, rounds_text(options, result), result.samples_per_s_calm,
       result.distance_first, result.distance_last, result.virtual_s, result.events, seconds, result.batch_filled,
       result.broken.empty() ? "" : "; BROKEN: ", result.broken);

@@ -12,9 +12,9 @@
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/base/result.h"
-#include "shared/plot/curve_plot.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/wire/json_writer.h"
+#include "tests/plots/curve_plot.h"
 #include "tests/sim/progress.h"
 
 namespace starling::sim {

@@ -82,11 +82,11 @@ struct SwarmResult {
   double idle_s_longest = 0;   // the longest afterwards
   // Consensus distances: how far own parameters were from the average at a round's end, root mean square of a
   // parameter.
-  double spread_usual = 0;   // the largest before anybody was killed
-  double spread_most = 0;    // the largest afterwards
-  double spread_mean = 0;    // mean of all afterwards
-  std::int64_t mixings = 0;  // gossip averages of two or more, each counted by each of them
-  std::int64_t mixings_alone = 0;
+  double consensus_distance_usual = 0;  // the largest before anybody was killed
+  double consensus_distance_most = 0;   // the largest afterwards
+  double consensus_distance_mean = 0;   // mean of all afterwards
+  std::int64_t gossips = 0;             // gossip averages of two or more, each counted by each of them
+  std::int64_t gossips_alone = 0;
   double distance_first = 0;  // the model's distance from the optimum at the beginning
   double distance_last = 0;
   std::uint64_t events = 0;

@@ -38,7 +38,7 @@ void Peer::start() {
   if (!disk_.state.empty()) initial.round = disk_.round;
   for (std::vector<float>& gradient : gradients_) gradient.assign(parameters().size(), 0.0F);
   if (world_.manifest().local && !world_.manifest().local->partners.empty()) {
-    mixings_ = std::make_unique<Mixings>(world_.manifest(), id_);
+    gossip_ = std::make_unique<GossipState>(world_.manifest(), id_);
   }
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
@@ -66,7 +66,7 @@ void Peer::crash() {
   ++incarnation_;
   session_.reset();
   current_.reset();
-  mixings_.reset();
+  gossip_.reset();
   previous_state_.clear();
   ended_ = averaging::EndedRounds();
   partings_.clear();
@@ -180,20 +180,21 @@ void Peer::finish_batch(const wire::SampleRange& samples, const session::BatchTa
   const TimePoint now = world_.scheduler().now();
   if (batch_done_ != kNever) world_.on_batch_done(*this, now - batch_done_);
   batch_done_ = now;
-  if (mixings_) mix();
+  if (gossip_) mix();
 }
 
-void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) {
-  end_mixings();
-  if (mixings_) mixings_->last = group;
-  take_leave(current_, ended_);
-  current_ = averaging_in(group, self, stake.weight);
+void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                           const averaging::ContributionTerms& terms) {
+  end_gossip();
+  if (gossip_) gossip_->last = group;
+  announce_end(current_, ended_);
+  current_ = averaging_in(group, self, terms.weight);
   current_->input = gradients_[present_];
   current_->output.assign(current_->input.size(), 0.0F);
-  world_.on_gradient_brought(*this, group, stake, leased_in_[present_]);
+  world_.on_gradient_brought(*this, group, terms, leased_in_[present_]);
   averaging::AllReduceOptions options;
   options.weight_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
-  begin(*current_, {stake.weight, current_->input, current_->output, {}, stake.draw}, options);
+  begin(*current_, {terms.weight, current_->input, current_->output, {}, terms.draw}, options);
 }
 
 void Peer::on_averaged(const GroupId& id, Duration took, const averaging::AveragingOutcome& outcome) {
@@ -207,7 +208,8 @@ void Peer::on_averaged(const GroupId& id, Duration took, const averaging::Averag
 void Peer::start_step(RoundIndex round) {
   schedule(world_.scheduler().now() + kStepTime, [this, round] {
     if (world_.manifest().local && current_->weight > 0) {
-      world_.on_spread(*this, Learner::spread(current_->input, current_->weight, current_->output));
+      world_.on_consensus_distance(*this,
+                                   Learner::consensus_distance(current_->input, current_->weight, current_->output));
     }
     previous_state_ = learner_->state();
     learner_->step(round, current_->output);
@@ -225,7 +227,7 @@ void Peer::start_evaluation() {
 }
 
 void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
-  end_mixings();
+  end_gossip();
   // The donor copies its state when asked; the copy then takes its time on the wire.
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {
@@ -256,7 +258,7 @@ void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round,
 }
 
 void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Digest& wanted) {
-  end_mixings();
+  end_gossip();
   const double bytes = static_cast<double>(state().size_bytes());
   const Duration took = from_seconds(bytes / world_.network().rates(index_).download_bytes_per_s);
   schedule(world_.scheduler().now() + took, [this, round, wanted, serial = ++fetches_] {
@@ -274,7 +276,7 @@ void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Diges
 }
 
 void Peer::make_initial_state(const Digest& wanted) {
-  end_mixings();
+  end_gossip();
   schedule(world_.scheduler().now() + kStepTime, [this, wanted, serial = ++fetches_] {
     if (serial != fetches_) return;  // given up for a newer one
     learner_->load(Learner(world_.manifest(), {}).state());
@@ -284,7 +286,7 @@ void Peer::make_initial_state(const Digest& wanted) {
 }
 
 void Peer::restore_previous_state(RoundIndex round, const Digest& wanted) {
-  end_mixings();
+  end_gossip();
   schedule(world_.scheduler().now() + kStepTime, [this, round, wanted, serial = ++fetches_] {
     if (serial != fetches_) return;  // given up for a newer one
     Status restored;
@@ -304,7 +306,7 @@ void Peer::send_checkpoint(RoundIndex round, const Digest& wanted) { world_.take
 void Peer::record_round(const wire::RoundReport& report, Duration) {
   disk_.pending.push_back(report);
   world_.on_round_recorded(*this, report);
-  begin_mixings(report);
+  begin_gossip(report);
 }
 
 void Peer::forget_reports(RoundIndex below) {

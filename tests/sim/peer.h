@@ -15,8 +15,8 @@
 
 #include "client/averaging/ended_rounds.h"
 #include "client/averaging/staged_reduce.h"
-#include "client/optim/mixing_step.h"
-#include "client/session/mixing.h"
+#include "client/optim/gossip_step.h"
+#include "client/session/gossip.h"
 #include "client/session/session.h"
 #include "shared/base/ids.h"
 #include "tests/sim/learner.h"
@@ -53,12 +53,13 @@ class World {
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
   // Names the samples of the gradient that it brings: (epoch, place) in the order of the draws; none unless they are
   // leased.
-  virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
+  virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group,
+                                   const averaging::ContributionTerms& terms,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;
   virtual void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) = 0;
   // Consensus distance of this peer's own steps, when a round that it brought samples to is averaged: Learner::spread.
-  virtual void on_spread(const Peer& peer, double spread) = 0;
+  virtual void on_consensus_distance(const Peer& peer, double consensus_distance) = 0;
   // `after`: time since the one before, of the same process.
   virtual void on_batch_done(const Peer& peer, Duration after) = 0;
 };
@@ -124,10 +125,10 @@ class Peer final : private session::Session::Mediator {
     bool told = false;  // the session, or the gossip's decisions, has the outcome
   };
   // Where the manifest asks for gossip between rounds: of one bucket, all parameters.
-  struct Mixings {
-    Mixings(const wire::RunManifest& manifest, const PeerId& self);
-    session::Mixing decisions;
-    optim::MixingStep step;
+  struct GossipState {
+    GossipState(const wire::RunManifest& manifest, const PeerId& self);
+    session::Gossip decisions;
+    optim::GossipStep step;
     wire::GroupInfo last;  // the plan of the last round
     std::vector<float> sent;
     std::vector<float> mixed;
@@ -137,7 +138,8 @@ class Peer final : private session::Session::Mediator {
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void report_unusable(const wire::UnusableSamples& samples) override { world_.deliver_unusable(*this, samples); }
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank self, const averaging::Stake& stake) override;
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                       const averaging::ContributionTerms& terms) override;
   void start_step(RoundIndex round) override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
@@ -172,7 +174,7 @@ class Peer final : private session::Session::Mediator {
   void send_parting();
   std::unique_ptr<Frame> frame_to(const Peer& to);
   // Tells members that may still wait for a frame of it that it is over here.
-  void take_leave(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended);
+  void announce_end(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended);
   void note_members(Averaging& averaging) const;
   void greet(Averaging& averaging);
   void take_frame(const Frame& frame);
@@ -181,9 +183,9 @@ class Peer final : private session::Session::Mediator {
   void finish_batch(const wire::SampleRange& samples, const session::BatchTarget& target, std::size_t gradient);
   // Gossips after the bucket has taken a step.
   void mix();
-  void meet(const std::optional<swarm::MixingGroup>& mixing);
-  void begin_mixings(const wire::RoundReport& report);
-  void end_mixings();
+  void meet(const std::optional<swarm::GossipGroup>& meeting);
+  void begin_gossip(const wire::RoundReport& report);
+  void end_gossip();
   // Returns whether the link still leads to that process. One that came back has another link, and the old one is lost.
   bool link_holds(Averaging& averaging, averaging::Rank rank, std::uint64_t life);
   [[nodiscard]] Digest digest() const;
@@ -205,9 +207,9 @@ class Peer final : private session::Session::Mediator {
   std::array<std::vector<float>, 2> gradients_;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> leased_in_;  // each: (epoch, place)
   std::vector<std::pair<std::int64_t, std::int64_t>> passed_over_;               // (epoch, place), since the last batch
-  std::size_t present_ = 0;             // index of the present round's gradient; the other one is the next one's
-  std::unique_ptr<Averaging> current_;  // a round's
-  std::unique_ptr<Mixings> mixings_;    // null where there is no gossip
+  std::size_t present_ = 0;              // index of the present round's gradient; the other one is the next one's
+  std::unique_ptr<Averaging> current_;   // a round's
+  std::unique_ptr<GossipState> gossip_;  // null where there is no gossip
   averaging::EndedRounds ended_;
   std::deque<std::pair<int, GroupId>> partings_;  // peers, with the round that they must hear is over here
   std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each

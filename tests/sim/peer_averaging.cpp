@@ -32,7 +32,7 @@ void Peer::begin(Averaging& averaging, const averaging::RoundVectors& vectors,
   });
 }
 
-void Peer::take_leave(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended) {
+void Peer::announce_end(std::unique_ptr<Averaging>& averaging, averaging::EndedRounds& ended) {
   if (!averaging) return;
   ended.add(averaging->group);
   for (averaging::Rank rank = 0; rank < averaging->peer_of.size(); ++rank) {
@@ -72,7 +72,7 @@ void Peer::greet(Averaging& averaging) {
 }
 
 std::vector<Peer::Averaging*> Peer::averagings() const {
-  std::vector<Averaging*> all{current_.get(), mixings_ ? mixings_->under_way.get() : nullptr};
+  std::vector<Averaging*> all{current_.get(), gossip_ ? gossip_->under_way.get() : nullptr};
   std::erase(all, nullptr);
   return all;
 }
@@ -104,7 +104,7 @@ void Peer::take_frame(const Frame& frame) {
   }
   if (Averaging* const averaging = averaging_of(header.group)) return take_engine_frame(*averaging, frame);
   if (header.type != wire::FrameType::begin) return;
-  if (ended_.has(header.group) || (mixings_ && mixings_->ended.has(header.group))) {
+  if (ended_.has(header.group) || (gossip_ && gossip_->ended.has(header.group))) {
     partings_.emplace_back(frame.from, header.group);
     return pump();
   }

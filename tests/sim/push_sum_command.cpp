@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/curve_plot.h"
+#include "tests/plots/curve_plot.h"
 #include "tests/sim/push_sum.h"
 
 namespace starling::sim {

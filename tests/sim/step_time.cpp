@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "shared/base/verify.h"
-#include "shared/swarm/step_times.h"
 #include "tests/sim/normal_values.h"
+#include "tests/sim/step_recurrences.h"
 
 namespace starling::sim {
 namespace {
@@ -15,7 +15,7 @@ constexpr double kSlowdownMin = 0.1;  // no computer is ten times as fast as usu
 constexpr int kSettling = 20;         // steps until decentralized workers have found their pace
 
 // Returns costs in milliseconds.
-swarm::StepCosts costs_of(const StepTimeSetup& setup, double communication_ms) {
+StepCosts costs_of(const StepTimeSetup& setup, double communication_ms) {
   const auto buckets = static_cast<double>(setup.buckets);
   return {setup.forward_ms, std::vector<double>(setup.buckets, setup.backward_ms / buckets),
           std::vector<double>(setup.buckets, communication_ms / buckets)};
@@ -37,8 +37,8 @@ StepTime step_time(const StepTimeSetup& setup, std::uint64_t seed) {
   swarm::RandomStream random(seed);
   const auto formation = swarm::make_formation(setup.topology, std::vector<double>(setup.workers, 1.0), seed);
   const std::vector<std::uint8_t> present(setup.workers, 1);
-  swarm::AllReduceSteps all_reduce(costs_of(setup, setup.all_reduce_ms));
-  swarm::DecentralizedSteps decentralized(costs_of(setup, setup.mixing_ms), setup.workers);
+  AllReduceSteps all_reduce(costs_of(setup, setup.all_reduce_ms));
+  DecentralizedSteps decentralized(costs_of(setup, setup.gossip_ms), setup.workers);
   StepTime begin, end;
   for (int step = 0; step < kSettling + setup.steps; ++step) {
     const std::vector<double> slowdown = draw_slowdowns(setup, random);
@@ -54,7 +54,7 @@ StepTime undisturbed_step_time(const StepTimeSetup& setup) {
   const double last_bucket_ms = setup.backward_ms + setup.all_reduce_ms / buckets;
   const double line_busy_ms = setup.backward_ms / buckets + setup.all_reduce_ms;
   return {setup.forward_ms + std::max(last_bucket_ms, line_busy_ms),
-          std::max(setup.forward_ms + setup.backward_ms, setup.mixing_ms)};
+          std::max(setup.forward_ms + setup.backward_ms, setup.gossip_ms)};
 }
 
 }  // namespace starling::sim

@@ -1,4 +1,4 @@
-// The mean time of a step, by the product's recurrences (shared/swarm/step_times.h): all-reduce that sends finished
+// The mean time of a step, by the recurrences of step_recurrences.h: all-reduce that sends finished
 // buckets beside the rest of the backward pass, and decentralized steps that gossip beside everything.
 #pragma once
 
@@ -14,7 +14,7 @@ struct StepTimeSetup {
   double forward_ms = 100.0 / 3;
   double backward_ms = 200.0 / 3;
   double all_reduce_ms = 100;  // for the whole vector
-  double mixing_ms = 100;      // for the whole vector
+  double gossip_ms = 100;      // for the whole vector
   swarm::FormationSpec topology{swarm::FormationSpec::Kind::exponential_pairs, {}};
   std::size_t buckets = 10;     // number of equal size
   double jitter = 0;            // standard deviation of a step's computing, over its mean

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "shared/base/files.h"
-#include "shared/plot/dot_plot.h"
-#include "shared/swarm/step_times.h"
+#include "tests/plots/dot_plot.h"
+#include "tests/sim/step_recurrences.h"
 #include "tests/sim/step_time.h"
 
 namespace starling::sim {
@@ -21,7 +21,7 @@ std::vector<Setting> calm_settings() {
   std::vector<Setting> settings;
   for (const double communication_ms : {25.0, 50.0, 100.0, 200.0}) {
     StepTimeSetup setup;
-    setup.all_reduce_ms = setup.mixing_ms = communication_ms;
+    setup.all_reduce_ms = setup.gossip_ms = communication_ms;
     settings.push_back({fmt::format("communication {} ms", communication_ms), setup});
   }
   return settings;
@@ -29,7 +29,7 @@ std::vector<Setting> calm_settings() {
 
 std::vector<Setting> jittering_settings() {
   StepTimeSetup setup;
-  setup.all_reduce_ms = setup.mixing_ms = 1;
+  setup.all_reduce_ms = setup.gossip_ms = 1;
   std::vector<Setting> settings;
   for (const std::size_t workers : {16, 64, 1024, 4096}) {
     setup.workers = workers;
@@ -51,7 +51,7 @@ std::vector<Setting> cluster_settings() {
   for (const std::size_t workers : {16, 32}) {
     StepTimeSetup setup;
     setup.workers = workers;
-    setup.all_reduce_ms = setup.mixing_ms = 1000 * swarm::ring_all_reduce_s(workers, kBytes, kBytesPerS, 0);
+    setup.all_reduce_ms = setup.gossip_ms = 1000 * ring_all_reduce_s(workers, kBytes, kBytesPerS, 0);
     setup.topology = {swarm::FormationSpec::Kind::one_group, {}};
     settings.push_back({fmt::format("{} A40, everybody mixes with everybody", workers), setup});
   }

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "shared/swarm/step_times.h"
+#include "tests/sim/step_recurrences.h"
 
 using namespace starling;
 using namespace starling::sim;
@@ -14,7 +14,7 @@ double speed_up(const StepTime& time) { return time.all_reduce_ms / time.decentr
 StepTimeSetup jittering(std::size_t workers) {
   StepTimeSetup setup;
   setup.workers = workers;
-  setup.all_reduce_ms = setup.mixing_ms = 1;
+  setup.all_reduce_ms = setup.gossip_ms = 1;
   return setup;
 }
 
@@ -23,7 +23,7 @@ StepTimeSetup jittering(std::size_t workers) {
 TEST_CASE("without jitter simulated steps take what the closed forms say") {
   for (const double communication : {10.0, 50.0, 100.0, 200.0}) {
     StepTimeSetup setup;
-    setup.all_reduce_ms = setup.mixing_ms = communication;
+    setup.all_reduce_ms = setup.gossip_ms = communication;
     const StepTime closed = undisturbed_step_time(setup), simulated = step_time(setup, 1);
     CHECK(simulated.all_reduce_ms == doctest::Approx(closed.all_reduce_ms));
     CHECK(simulated.decentralized_ms == doctest::Approx(closed.decentralized_ms));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "shared/base/log.h"
-#include "shared/plot/dot_plot.h"
+#include "tests/plots/dot_plot.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/liar.h"
@@ -33,7 +33,7 @@ constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
 // The distance of the begin from the furthest sample: a member that is further away has left the problem behind.
-constexpr double kSpreadMax = kStart + 1;
+constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
 // The samples that rounds are credited with, from the first of them on.
@@ -84,13 +84,13 @@ class Swarm final : private World, private Network::Mediator {
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_reports_withdrawn(const Peer& peer, RoundIndex from) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
-  void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::Stake& stake,
+  void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
-    invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, stake, samples);
+    invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
   }
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
   void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;
-  void on_spread(const Peer& peer, double spread) override;
+  void on_consensus_distance(const Peer& peer, double consensus_distance) override;
   void on_batch_done(const Peer& peer, Duration after) override;
 
   void add_peers();
@@ -130,9 +130,9 @@ class Swarm final : private World, private Network::Mediator {
   double samples_per_s_ = 0;      // rate of all peers
   RoundIndex newest_round_ = -1;  // newest round that anybody has finished
   TimePoint newest_round_at_{};
-  std::vector<double> calm_rounds_s_;  // times from one to the next until somebody was killed
-  std::vector<double> spreads_;        // those since somebody was killed
-  std::vector<double> filled_;         // SwarmResult::batch_filled of each round
+  std::vector<double> calm_rounds_s_;        // times from one to the next until somebody was killed
+  std::vector<double> consensus_distances_;  // those since somebody was killed
+  std::vector<double> filled_;               // SwarmResult::batch_filled of each round
   Credited credited_usually_;
   Credited credited_with_kills_;
   std::int64_t looks_ = 0;  // number of looks at a peer, in weather of all kinds
@@ -294,21 +294,22 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
 }
 
 void Swarm::on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
-  ++(outcome.weight_total > 1 ? result_.mixings : result_.mixings_alone);
+  ++(outcome.weight_total > 1 ? result_.gossips : result_.gossips_alone);
   log_debug("{:.3f} peer {} mixed in {} with {} of {}, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
             peer.index(), group.id.brief(), outcome.weight_total, group.members.size(),
             static_cast<int>(outcome.verdict));
   invariants_.on_mixed(group, outcome);
 }
 
-void Swarm::on_spread(const Peer& peer, double spread) {
+void Swarm::on_consensus_distance(const Peer& peer, double consensus_distance) {
   log_debug("{:.3f} peer {} was {:.4f} from the average", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
-            spread);
-  double& most = kills_begun() ? result_.spread_most : result_.spread_usual;
-  most = std::max(most, spread);
-  if (kills_begun()) spreads_.push_back(spread);
-  if (!(spread <= kSpreadMax)) {
-    invariants_.fail(fmt::format("peer {} was {:.3g} from the average at a round's end", peer.index(), spread));
+            consensus_distance);
+  double& most = kills_begun() ? result_.consensus_distance_most : result_.consensus_distance_usual;
+  most = std::max(most, consensus_distance);
+  if (kills_begun()) consensus_distances_.push_back(consensus_distance);
+  if (!(consensus_distance <= kConsensusDistanceMax)) {
+    invariants_.fail(
+        fmt::format("peer {} was {:.3g} from the average at a round's end", peer.index(), consensus_distance));
   }
 }
 
@@ -520,7 +521,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   result_.samples_per_s_kills = credited_with_kills_.samples_per_s();
   result_.in_step = static_cast<double>(looks_in_step_) / static_cast<double>(std::max<std::int64_t>(1, looks_));
   for (const auto& peer : peers_) result_.downloads += peer->downloads();
-  if (!spreads_.empty()) result_.spread_mean = mean(spreads_);
+  if (!consensus_distances_.empty()) result_.consensus_distance_mean = mean(consensus_distances_);
   if (!filled_.empty()) result_.batch_filled = mean(filled_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());

@@ -14,10 +14,10 @@ double error_after(TrackingMethod method, double step, int gossips = 4) {
 
 TEST_CASE("where data differ, mixing parameters stalls, tracking gradients does not, and accelerated gossip is exact") {
   // Each method runs at the best of the steps that `starling-sim tracking` tries.
-  const double mixing = error_after(TrackingMethod::d_psgd, 0.001);
+  const double gossip = error_after(TrackingMethod::d_psgd, 0.001);
   const double tracking = error_after(TrackingMethod::gradient_tracking, 0.003);
-  CHECK(mixing > 0.5);
-  CHECK(tracking < 0.02 * mixing);
+  CHECK(gossip > 0.5);
+  CHECK(tracking < 0.02 * gossip);
   CHECK(error_after(TrackingMethod::detag, 0.1) < 1e-12);
 }
 

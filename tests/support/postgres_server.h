@@ -11,7 +11,7 @@ namespace starling::testing {
 
 class PostgresServer {
  public:
-  // Throws std::runtime_error when PostgreSQL is missing: ./dev setup installs it.
+  // Skips the test when PostgreSQL is missing: ./dev setup installs it.
   PostgresServer();
   // One server for all tests of a program, each with a database of its own: making a cluster takes seconds.
   static PostgresServer& shared();

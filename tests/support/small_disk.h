@@ -10,18 +10,16 @@ namespace starling::testing {
 
 class SmallDisk {
  public:
+  // Skips the test if the system forbids mounts: neither root nor user namespaces.
   explicit SmallDisk(std::int64_t bytes);
   ~SmallDisk();
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  // False if the system forbids mounts: neither root nor user namespaces.
-  [[nodiscard]] bool mounted() const { return mounted_; }
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
   TempDir folder_;
-  bool mounted_ = false;
 };
 
 }  // namespace starling::testing

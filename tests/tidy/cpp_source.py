@@ -69,6 +69,27 @@ def comment_blocks(text):
     return [(first, content) for first, _, _, content in blocks]
 
 
+def comment_lines(text):
+    """The column of each line's comment where it stands alone, else None; words to a tool are no comment."""
+    found = {}
+    for match in _TOKEN.finditer(text):
+        if not match.group(0).startswith("/") or re.match(r"//\s*(NOLINT|clang-format)", match.group(0)):
+            continue
+        line, start = text.count("\n", 0, match.start()) + 1, text.rfind("\n", 0, match.start()) + 1
+        before = text[start : match.start()]
+        column = None if before.strip() else len(before)
+        for further in range(match.group(0).count("\n") + 1):
+            found[line + further] = column
+    return found
+
+
+def has_leading_comment(text):
+    """Whether a comment stands above all code, directives apart."""
+    comment = min(comment_lines(text), default=None)
+    code = _DIRECTIVE.sub(lambda m: _blank(m.group(0)), without_comments(text))
+    return comment is not None and not "".join(code.split("\n")[: comment - 1]).strip()
+
+
 def includes(text):
     kept = with_strings(text)
     return [Include(text.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == '"') for m in _INCLUDE.finditer(kept)]

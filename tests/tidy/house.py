@@ -11,13 +11,14 @@ ARROWS = {
     "shared/wire": ["shared/base"],
     "shared/run": ["shared/base", "shared/wire"],
     "shared/protocol": ["shared/base", "shared/run", "shared/wire"],
-    "shared/control": ["shared/base", "shared/protocol", "shared/wire"],
+    "shared/control": ["shared/base", "shared/leaderboard", "shared/protocol", "shared/wire"],
     "shared/state": ["shared/base", "shared/crypto", "shared/run", "shared/wire"],
     "shared/net": ["shared/base", "shared/crypto", "shared/protocol", "shared/wire"],
     "shared/manifest": ["shared/base", "shared/crypto", "shared/protocol", "shared/run", "shared/wire"],
     "shared/swarm": ["shared/base", "shared/protocol", "shared/run", "shared/wire"],
     "shared/reach": ["shared/base", "shared/crypto"],
-    "shared/plot": ["shared/base"],
+    "shared/plot": [],
+    "shared/leaderboard": ["shared/base"],
     "shared/text": ["shared/base", "shared/run"],
     "client/averaging": ["shared/*"],
     "client/transport": ["client/averaging", "shared/*"],
@@ -25,22 +26,22 @@ ARROWS = {
     "client/storage": ["shared/base", "shared/control", "shared/crypto", "shared/protocol", "shared/wire"],
     "client/policy": ["shared/base", "shared/control"],
     "client/sensors": ["client/policy", "shared/base"],
-    "client/session": ["client/averaging", "client/optim", "client/storage", "shared/*"],
+    "client/session": ["client/averaging", "shared/*"],
     "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/run", "shared/state"],
     "client/tokenizer": ["client/trainer_link", "shared/base", "shared/run", "shared/text"],
     "client/updates": ["shared/*"],
     "client/release": ["shared/*"],
-    "client/models": ["client/session", "shared/base", "shared/run"],
+    "client/models": ["shared/base", "shared/run"],
     "client/training": ["client/models", "client/optim", "client/session", "client/trainer_link", "shared/base",
                         "shared/run", "shared/state", "shared/wire"],
     "client/daemon": ["client/averaging", "client/optim", "client/policy", "client/sensors", "client/session",
                       "client/storage", "client/trainer_link", "client/transport", "client/updates", "shared/*"],
-    "client/cli": ["client/daemon", "client/policy", "client/storage", "shared/*"],
+    "client/cli": ["shared/*"],
     "db/sql": ["shared/base"],
     "db/sqlite": ["db/sql", "shared/base"],
     "db/postgres": ["db/sql", "shared/base"],
     "db/schema": ["db/sql", "shared/base"],
-    "db/stores": ["db/postgres", "db/schema", "db/sql", "db/sqlite", "shared/base"],
+    "db/stores": ["db/postgres", "db/schema", "db/sql", "db/sqlite", "shared/base", "shared/leaderboard"],
     "coordinator/core": ["shared/base", "shared/protocol", "shared/run", "shared/swarm"],
     "coordinator/gate": ["shared/*"],
     "coordinator/accounts": ["coordinator/gate", "db/stores", "shared/*"],
@@ -54,18 +55,18 @@ ARROWS = {
     "coordinator/server": ["coordinator/*", "db/*", "shared/*"],
     "gui/link": ["shared/base", "shared/control"],
     "gui/models": ["gui/link", "shared/base", "shared/control"],
-    "gui/widgets": ["gui/models", "shared/base", "shared/control", "shared/protocol"],
+    "gui/widgets": ["gui/models", "shared/base", "shared/control", "shared/leaderboard", "shared/protocol"],
     "gui/app": ["gui/*", "shared/base"],
     "tests/support": ["shared/*"],
-    "tests/gui/support": ["gui/link", "gui/models", "shared/base", "tests/support"],
-    "tests/netlab": ["shared/base", "tests/support"],
+    "tests/gui/support": ["gui/models", "shared/base", "tests/support"],
+    "tests/plots": ["shared/base", "shared/plot"],
+    "tests/netlab": ["shared/base"],
     # These folders look at the whole product from outside.
-    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/support"],
-    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/sim",
-                    "tests/support"],
-    "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
-    "tests/fuzz": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
-    "tests/e2e": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/support"],
+    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/plots"],
+    "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/plots", "tests/support"],
+    "tests/golden": ["client/*", "shared/*", "tests/client/averaging"],
+    "tests/fuzz": ["client/*", "coordinator/*", "shared/*", "tests/support"],
+    "tests/e2e": ["client/*", "shared/*"],
 }
 
 # Tests mirror the tree (tests/client/session tests client/session): they may include their subject, everything it may
@@ -78,7 +79,14 @@ EXTRA_TEST_ARROWS = {
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
-    "tests/client/session": ["tests/shared/swarm"],  # rounds whose members gossip
+    # optimizers that step between rounds; rounds whose members gossip
+    "tests/client/session": ["client/optim", "tests/shared/swarm"],
+}
+
+# Headers of the product that only tests include so far, with the reason why they are there already.
+NOT_YET_USED = {
+    "shared/swarm/gradient_tracking.h": "decentralized steps are to track the swarm's gradient",
+    "shared/swarm/push_sum.h": "gossip over links that work one way only is to use it",
 }
 
 # Headers that are expensive or dangerous have one door each: the folders that may include them, and their tests.
@@ -145,6 +153,8 @@ BANNED_WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 
 FUNCTION_LINES_MAX = 70
 PARAMETERS_MAX = 5
+CLASS_DATA_MAX = 20
+CLASS_METHODS_MAX = 40
 FILE_LINES_MAX = 700
 FILE_LINES_SOFT = 350
 HEADER_LINES_SOFT = 150

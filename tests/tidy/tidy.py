@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the arrows between folders, the doors of heavy libraries, sizes, banned words; plain
-English in comments; the documents; and that docs/protocol.md follows its headers, and the table of docs/averaging.md its
-measurements.
+English in comments; contracts of types; the documents; and that docs/protocol.md follows its headers, and the table of
+docs/averaging.md its measurements.
 
-    tidy.py [ROOT]      prints one line a finding, and fails if any is an error
+    tidy.py [ROOT]      prints one line a finding and the shares of comments, and fails if any finding is an error
 """
 
 import ast
@@ -14,12 +14,14 @@ from pathlib import Path
 
 import averaging_page
 import comments
+import cpp_classes
 import cpp_source
 import documents
 import house
 import protocol_page
 
-ROOTS = ["client", "coordinator", "shared", "db", "gui", "tests"]
+PRODUCT = ["client", "coordinator", "shared", "db", "gui"]
+ROOTS = PRODUCT + ["tests"]
 STANDARD_HEADER = re.compile(r"^[a-z_]+$")
 SYSTEM_HEADER = re.compile(
     r"^(sys|linux|netinet|arpa|net|asm|bits)/[\w/.-]+\.h$"
@@ -65,6 +67,25 @@ def check_arrows(path, text):
             yield Finding(path, include.line, f'"{include.path}": write our own headers from the root of the tree')
         elif not house.covers(allowed, target):
             yield Finding(path, include.line, f"{folder} may not include {target} ({include.path})")
+
+
+def targets_by_folder(texts):
+    """{folder: the other folders that its files include}."""
+    targets = {}
+    for path, text in texts.items():
+        own = targets.setdefault(folder_of(path), set())
+        own.update(included_folder(i.path) for i in cpp_source.includes(text) if i.quoted)
+        own -= {folder_of(path), None}
+    return targets
+
+
+def check_used_arrows(texts):
+    """Every arrow of the house is one that a file of its folder takes, so that the table says how things are."""
+    targets = targets_by_folder(texts)
+    for folder, arrows in {**house.ARROWS, **house.EXTRA_TEST_ARROWS}.items():
+        for arrow in arrows if folder in targets else []:
+            if not any(house.covers([arrow], target) for target in targets[folder]):
+                yield Finding(HOUSE, 1, f"no file of {folder} includes {arrow}: remove the arrow")
 
 
 def door_of(header):
@@ -126,6 +147,17 @@ def check_functions(path, found):
                                                f"more than {house.PARAMETERS_MAX} make an options struct")
 
 
+def check_classes(path, text):
+    """The sizes of classes, each without those nested in it. Tests may go past them."""
+    soft = Path(path).parts[0] not in PRODUCT
+    for c in cpp_classes.classes(text):
+        if c.data > house.CLASS_DATA_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.data} data members; the wall is {house.CLASS_DATA_MAX}",
+                          soft)
+        if c.methods > house.CLASS_METHODS_MAX:
+            yield Finding(path, c.line, f"{c.name} has {c.methods} methods; the wall is {house.CLASS_METHODS_MAX}", soft)
+
+
 def check_words(path, text):
     pattern = re.compile(r"\b(" + "|".join(house.BANNED_WORDS) + r")\b")
     for number, line in enumerate(text.splitlines(), 1):
@@ -139,6 +171,25 @@ def check_header(path, text):
         yield Finding(path, 1, "a header starts with #pragma once")
     for match in re.finditer(r"^\s*using\s+namespace\b", code, re.MULTILINE):
         yield Finding(path, code.count("\n", 0, match.end()) + 1, "using namespace in a header")
+
+
+def is_subject(name, path):
+    """Whether the header is named for the type: tls_stream.h for TlsStream."""
+    return name.replace("::", "").lower() == Path(path).stem.replace("_", "").lower()
+
+
+def check_contracts(path, text):
+    """Every type of a product header has a comment: above it, beside its first line, or at the top of its own header."""
+    if not path.endswith(".h") or Path(path).parts[0] not in PRODUCT:
+        return
+    found = cpp_source.comment_lines(text)
+    types = [c for c in cpp_classes.classes(text) if not c.nested]
+    for c in types:
+        above = found.get(c.line - 1) == 0
+        beside = any(line in found for line in range(c.line, c.opening + 1))
+        at_the_top = cpp_source.has_leading_comment(text) and (len(types) == 1 or is_subject(c.name, path))
+        if not (above or beside or at_the_top):
+            yield Finding(path, c.line, f"{c.name} has no contract: say what its name does not, above it")
 
 
 def check_purity(path, text):
@@ -168,7 +219,9 @@ def check_file(path, text):
     yield from check_arrows(path, text)
     yield from check_doors(path, text)
     yield from check_functions(path, cpp_source.functions(text))
+    yield from check_classes(path, text)
     yield from check_purity(path, text)
+    yield from check_contracts(path, text)
     if path.endswith(".h"):
         yield from check_header(path, text)
 
@@ -182,6 +235,29 @@ def check_folders(paths):
         tested = any(p.startswith(f"tests/{folder}/") and p.endswith("_test.cpp") for p in paths)
         if not folder.startswith("tests/") and not tested:
             yield Finding(f"tests/{folder}/", 1, "a folder with code needs tests in here")
+
+
+def headers_of_tests_only(texts):
+    """The product's headers that no living file of the product includes. A .cpp lives if its header does, or if it has
+    none of its own."""
+    dead = set()
+    while True:
+        living = [p for p in texts if not p.startswith("tests/") and p not in dead and f"{p.removesuffix('.cpp')}.h" not in dead]
+        included = {(i.path, path) for path in living for i in cpp_source.includes(texts[path]) if i.quoted}
+        used = {header for header, path in included if f"{header.removesuffix('.h')}.cpp" != path}
+        found = {p for p in living if p.endswith(".h") and p not in used}
+        if not found:
+            return dead
+        dead |= found
+
+
+def check_used_headers(texts):
+    """The product holds no code for tests alone, except headers whose reason the house tells."""
+    dead = headers_of_tests_only(texts)
+    for path in sorted(dead - set(house.NOT_YET_USED)):
+        yield Finding(path, 1, "no file of the product includes this header: move it below tests/, or remove it")
+    for path in sorted((set(house.NOT_YET_USED) & set(texts)) - dead):
+        yield Finding(HOUSE, 1, f"the product includes {path} now: remove it from NOT_YET_USED")
 
 
 def names_source(recipe, name):
@@ -202,6 +278,7 @@ def check_built(paths, recipes):
             yield Finding(path, 1, "no CMakeLists.txt names this file")
 
 
+HOUSE = "tests/tidy/house.py"
 REGISTRY = "shared/manifest/algorithms.cpp"
 ALGORITHMS_PAGE = "docs/algorithms.md"
 
@@ -228,13 +305,19 @@ def source_paths(root):
                 yield path.relative_to(root).as_posix()
 
 
+def read_sources(root):
+    return {p: (root / p).read_text(encoding="utf-8") for p in source_paths(root) if p.endswith((".cpp", ".h", ".py"))}
+
+
 def check_tree(root):
     paths = list(source_paths(root))
-    texts = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith((".cpp", ".h", ".py"))}
+    texts = read_sources(root)
     for path, text in texts.items():
         yield from check_file(path, text)
     sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
     yield from check_hidden_doors(sources)
+    yield from check_used_arrows(sources)
+    yield from check_used_headers(sources)
     yield from check_folders(paths)
     recipes = {p: (root / p).read_text(encoding="utf-8") for p in paths if p.endswith("CMakeLists.txt")}
     yield from check_built(paths, recipes)
@@ -249,12 +332,30 @@ def check_tree(root):
         yield from (Finding(*found) for found in comments.check(path, text))
 
 
+def comment_share(texts):
+    """The percentage of lines with nothing but a comment, among those that are not empty."""
+    lines = sum(bool(line.strip()) for text in texts for line in text.splitlines())
+    alone = sum(column is not None for text in texts for column in cpp_source.comment_lines(text).values())
+    return f"{100 * alone / lines:.0f} %" if lines else "none"
+
+
+def comment_shares(texts):
+    """One line about the product's floors, to be read: no bar."""
+    floors = []
+    for floor in PRODUCT:
+        own = {p: text for p, text in texts.items() if p.startswith(f"{floor}/") and p.endswith((".cpp", ".h"))}
+        headers = [text for p, text in own.items() if p.endswith(".h")]
+        floors.append(f"{floor} {comment_share(own.values())} / {comment_share(headers)}")
+    return "comment lines, all / headers: " + ", ".join(floors)
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
     findings = list(check_tree(root))
     for finding in findings:
         print(finding)
     errors = sum(not finding.soft for finding in findings)
+    print(comment_shares(read_sources(root)))
     print(f"tidy: {errors} errors, {len(findings) - errors} notes")
     return 1 if errors else 0
 

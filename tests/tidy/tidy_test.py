@@ -9,6 +9,7 @@ from pathlib import Path
 
 import averaging_page
 import comments
+import cpp_classes
 import cpp_source
 import documents
 import house
@@ -51,6 +52,50 @@ class Arrows(unittest.TestCase):
                 mirrors = target.startswith("tests/") and target.removeprefix("tests/") in house.ARROWS
                 known = target.endswith("/*") or target in house.ARROWS or mirrors
                 self.assertTrue(known, f"{folder} -> {target}")
+
+
+class Use(unittest.TestCase):
+    def arrows(self, tree):
+        return [f.text for f in tidy.check_used_arrows(tree)]
+
+    def headers(self, tree):
+        return [f.path for f in tidy.check_used_headers(tree)]
+
+    def test_an_arrow_that_no_file_takes_is_found(self):
+        self.assertEqual(self.arrows({"shared/crypto/a.cpp": "#include <vector>\n"}),
+                         ["no file of shared/crypto includes shared/base: remove the arrow"])
+        self.assertEqual(self.arrows({"shared/crypto/a.cpp": '#include "shared/base/result.h"\n'}), [])
+
+    def test_an_arrow_to_many_folders_needs_one_that_is_another(self):
+        own = '#include "coordinator/server/a.h"\n#include "db/sql/a.h"\n#include "shared/base/a.h"\n'
+        self.assertEqual(self.arrows({"coordinator/server/a.cpp": own}),
+                         ["no file of coordinator/server includes coordinator/*: remove the arrow"])
+        self.assertEqual(self.arrows({"coordinator/server/a.cpp": own + '#include "coordinator/core/a.h"\n'}), [])
+
+    def test_an_arrow_of_the_tests_alone_is_found_too(self):
+        folder, arrows = next(iter(house.EXTRA_TEST_ARROWS.items()))
+        taken = "".join(f'#include "{arrow}/a.h"\n' for arrow in arrows)
+        self.assertEqual(self.arrows({f"{folder}/a_test.cpp": taken}), [])
+        self.assertEqual(len(self.arrows({f"{folder}/a_test.cpp": ""})), len(arrows))
+
+    def test_a_header_that_only_tests_include_is_found(self):
+        tree = {"shared/base/a.h": "", "shared/base/a.cpp": '#include "shared/base/a.h"\n',
+                "tests/shared/base/a_test.cpp": '#include "shared/base/a.h"\n'}
+        self.assertEqual(self.headers(tree), ["shared/base/a.h"])
+        tree["shared/base/main.cpp"] = '#include "shared/base/a.h"\n'
+        self.assertEqual(self.headers(tree), [])
+
+    def test_a_header_that_only_such_headers_include_is_found(self):
+        tree = {"shared/base/a.h": '#include "shared/base/b.h"\n', "shared/base/a.cpp": '#include "shared/base/a.h"\n',
+                "shared/base/b.h": "", "shared/base/b.cpp": '#include "shared/base/b.h"\n'}
+        self.assertEqual(self.headers(tree), ["shared/base/a.h", "shared/base/b.h"])
+
+    def test_an_exception_ends_when_the_product_includes_the_header(self):
+        header = next(iter(house.NOT_YET_USED))
+        tree = {header: "", "tests/sim/a.cpp": f'#include "{header}"\n'}
+        self.assertEqual(self.headers(tree), [])
+        tree["client/session/a.cpp"] = f'#include "{header}"\n'
+        self.assertEqual(self.headers(tree), [tidy.HOUSE])
 
 
 class Doors(unittest.TestCase):
@@ -138,6 +183,137 @@ void after(int a) {
         self.assertEqual([(f.name, f.lines) for f in found], [("f", 2)])
 
 
+class ClassReader(unittest.TestCase):
+    def counted(self, text):
+        return {c.name: (c.data, c.methods) for c in cpp_classes.classes(text)}
+
+    def one(self, members):
+        return self.counted(f"class A : public B<int>, private C {{\n public:\n{members}\n}};\n")["A"]
+
+    def test_data_is_told_from_methods(self):
+        for member, count in {
+            "int a;": (1, 0), "int a, b;": (2, 0), "std::map<int, int> a;": (1, 0), "int a[3];": (1, 0), "int a : 3;": (1, 0),
+            "int a = f(1, 2);": (1, 0), "int a{f(1, 2)};": (1, 0), "A a{{1, 2}, [](int) { return 1; }};": (1, 0),
+            "int a{1}, b{2};": (2, 0), "std::function<void(int, int)> a;": (1, 0), "alignas(64) int a;": (1, 0),
+            "std::function<int(int)> a = [](int x) { return x; };": (1, 0), "int (*a)(int, int) = nullptr;": (1, 0),
+            "int a GUARDED_BY(mutex_) = 0;": (1, 0), "mutable std::optional<B::C> a GUARDED_BY(mutex_);": (1, 0),
+            "static constexpr int kA = 3;": (0, 0), "inline static const int kA = 3;": (0, 0), "using F = void(int);": (0, 0),
+            "friend class D;": (0, 0), "friend bool operator==(const A&, const A&) = default;": (0, 0), "class D;": (0, 0),
+            "friend bool operator<(const A& a, const A& b) { return a.x < b.x; }": (0, 0), "enum E : int;": (0, 0),
+            "A(int x) : a_{x}, b_(x), c_{} { go({1, 2}); }": (0, 1), "explicit A(std::vector<int> x) noexcept : B{x} {}": (0, 1),
+            "A(const A&) = default;": (0, 1), "A& operator=(A&&) noexcept = delete;": (0, 1), "virtual ~A() = default;": (0, 1),
+            "explicit operator bool() const { return true; }": (0, 1), "bool operator()(int a, int b) const;": (0, 1),
+            "auto operator<=>(const A&) const = default;": (0, 1), "bool operator<(const std::vector<int>& o) const;": (0, 1),
+            "const T* operator->() const { return p_; }": (0, 1), "A& operator<<(int x);": (0, 1),
+            "template <typename T, typename U = std::vector<T>>\nvoid f(T t) {\n  if (t) { g(); }\n}": (0, 1),
+            "template <typename T> using V = std::vector<T>;": (0, 0),
+            "[[nodiscard]] auto f(B b = {}) const& -> std::vector<int>;": (0, 1),
+            "[[nodiscard]] static constexpr int f() { return 1; }": (0, 1), "virtual void f() EXCLUDES(mutex_) = 0;": (0, 1),
+            "Q_OBJECT\n signals:\n  void changed();\n private slots:\n  void go();": (0, 2),
+        }.items():
+            self.assertEqual(self.one(member), count, member)
+            self.assertEqual(self.one(f"int before;\n{member}\n int after;"), (count[0] + 2, count[1]), member)
+
+    def test_nested_classes_count_for_themselves(self):
+        text = """struct A {
+  struct B { int x; int f(); };
+  class C final : public B { int y, z; } c, d;
+  enum class E { one, two };
+  B b{1};
+};
+"""
+        self.assertEqual(self.counted(text), {"A": (3, 0), "A::B": (1, 1), "A::C": (2, 0), "A::E": (0, 0)})
+
+    def test_classes_are_found_where_they_are(self):
+        text = """namespace starling {
+struct Ahead;
+constexpr int kBig{1};
+template <typename T,
+          typename U>
+class [[nodiscard]] A
+    : public B {
+  int x;
+};
+inline bool f(const A& a) { return a.x; }
+template <>
+struct Codec<std::vector<int>> {};
+class CAPABILITY("mutex") Mutex {};
+enum class E : std::uint8_t { one };
+A make(int x, A a = {}) { struct Local { int y; }; return a; }
+}  // namespace starling
+"""
+        found = [(c.name, c.line, c.opening, c.kind) for c in cpp_classes.classes(text)]
+        self.assertEqual(found, [("A", 4, 7, "class"), ("Codec", 11, 12, "struct"), ("Mutex", 13, 13, "class"),
+                                 ("E", 14, 14, "enum class")])
+
+
+class Classes(unittest.TestCase):
+    def found(self, text, path="shared/base/a.cpp"):
+        return [(f.line, " ".join(f.text.split()[:4]), f.soft) for f in tidy.check_classes(path, text)]
+
+    def members(self, data, methods=0):
+        return "".join(f"  std::function<void(int)> d{i}_{{[](int x) {{ f(x); }}}};\n" for i in range(data)) + \
+            "".join(f"  A(T{i} t) : B{{t}}, d1_(t) {{ go(); }}\n" for i in range(methods))
+
+    def test_a_class_past_either_wall_is_found(self):
+        self.assertEqual(self.found(f"class A {{\n{self.members(20, 40)}}};\n"), [])
+        self.assertEqual(self.found(f"int x;\nclass A {{\n{self.members(21, 41)}}};\n"),
+                         [(2, "A has 21 data", False), (2, "A has 41 methods;", False)])
+        self.assertEqual(len(errors("shared/base/a.cpp", f"class A {{\n{self.members(21)}}};\n")), 1)
+
+    def test_a_nested_class_counts_for_itself(self):
+        text = f"class A {{\n struct B {{\n{self.members(15)} }} b_;\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [])
+        text = f"class A {{\n struct B {{\n{self.members(21)} }};\n{self.members(19)}}};\n"
+        self.assertEqual(self.found(text), [(2, "A::B has 21 data", False)])
+        self.assertEqual(self.found(f"struct A::Impl {{\n{self.members(21)}}};\n"), [(1, "A::Impl has 21 data", False)])
+
+    def test_an_enumeration_may_have_more_values(self):
+        self.assertEqual(self.found("enum class A { " + ", ".join(f"a{i}" for i in range(50)) + " };\n"), [])
+
+    def test_a_test_is_told_so_only(self):
+        self.assertEqual(self.found(f"struct A {{\n{self.members(21)}}};\n", "tests/sim/a.h"), [(1, "A has 21 data", True)])
+
+
+class Contracts(unittest.TestCase):
+    def found(self, text, path="shared/base/odd_things.h"):
+        return [(f.line, f.text.split()[0]) for f in tidy.check_contracts(path, text)]
+
+    def test_a_comment_above_or_beside_is_a_contract(self):
+        for text in ["// A.\nstruct A {\n};\nstruct B;\n", "// A.\ntemplate <typename T,\n          typename U>\nclass A : B {};\n",
+                     "// A.\nenum class A : int { one };\n", "struct A {  // A.\n int x;\n};\n", "struct A { int x; };  // A.\n",
+                     "/* A\n   still A. */\nclass [[nodiscard]] A final\n    : public B {};\n",
+                     "// A.\nstruct std::hash<A<int>> {};\n"]:
+            self.assertEqual(self.found("namespace a {\n" + text + "// Z.\nstruct Z {};\n}\n"), [], text)
+
+    def test_a_type_without_one_is_found(self):
+        for text in ["struct A {\n  int x;  // x\n};\n", "// Far away.\n\nstruct A {};\n", "enum class A { one };\n",
+                     "union A {};\n", "int x;  // x\n        // and more of it\nstruct A {\n};\n", "struct A {};  // NOLINT\n",
+                     "// Of f.\nvoid f();\ntemplate <>\nstruct A<int> {\n};\n", "// clang-format off\nstruct A {};\n"]:
+            self.assertEqual([name for _, name in self.found("namespace a {\n" + text + "// Z.\nstruct Z {};\n}\n")], ["A"], text)
+
+    def test_the_leading_comment_is_the_contract_of_the_only_type_or_of_the_files_subject(self):
+        leading, others = "// Odd.\n#pragma once\n#include <a>\nnamespace a {\n", "// B.\nstruct B {};\n}\n"
+        self.assertEqual(self.found(leading + "struct A {\n  struct Nested {};\n};\n}\n"), [])
+        self.assertEqual(self.found(leading + "class OddThings {};\n" + others), [])
+        self.assertEqual(self.found(leading + "struct A {};\n" + others), [(5, "A")])
+        self.assertEqual(self.found("#pragma once\nstruct A {};\n"), [(2, "A")])
+        self.assertEqual(self.found("#pragma once\nint x;\n// X.\nint y;\nclass OddThings {};\n"), [(5, "OddThings")])
+
+    def test_it_holds_for_headers_of_the_product(self):
+        for path in ["shared/base/a.cpp", "tests/shared/base/a.h", "tests/sim/a.h"]:
+            self.assertEqual(self.found("struct A {};\n", path), [], path)
+        self.assertEqual(len(errors("gui/app/a.h", "#pragma once\nstruct A {};\n")), 1)
+
+
+class CommentShares(unittest.TestCase):
+    def test_lines_with_nothing_but_a_comment_count_among_those_that_are_not_empty(self):
+        texts = {"db/sql/a.h": "// A.\n\nint x;  // x\n  /* B\n     C */\n", "db/sql/a.cpp": 'auto x = "// x";\n',
+                 "tests/sim/a.h": "// A.\n", "db/sql/CMakeLists.txt": "# A.\n"}
+        self.assertEqual(tidy.comment_shares(texts), "comment lines, all / headers: client none / none, coordinator none / none, "
+                         "shared none / none, db 60 % / 75 %, gui none / none")
+
+
 class Words(unittest.TestCase):
     def test_a_mark_of_unfinished_work_is_found(self):
         self.assertEqual(len(errors("shared/base/a.cpp", "// " + house.BANNED_WORDS[0] + ": later\n")), 1)
@@ -199,7 +375,7 @@ class ProtocolPage(unittest.TestCase):
             (copy / "docs").mkdir()
             (copy / protocol_page.PAGE).write_text(protocol_page.page(copy))
             self.assertTrue(protocol_page.is_current(copy))
-            header = copy / "shared/protocol/messages.h"
+            header = copy / "shared/protocol/join.h"
             header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
             self.assertFalse(protocol_page.is_current(copy))
             self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))

@@ -335,6 +335,26 @@
 <context>
     <name>Preferences</name>
     <message>
+        <source>min</source>
+        <translation>мин</translation>
+    </message>
+    <message>
+        <source>%</source>
+        <translation>%</translation>
+    </message>
+    <message>
+        <source>GB</source>
+        <translation>ГБ</translation>
+    </message>
+    <message>
+        <source>°C</source>
+        <translation>°C</translation>
+    </message>
+    <message>
+        <source>Mbit/s</source>
+        <translation>Мбит/с</translation>
+    </message>
+    <message>
         <source>Always</source>
         <translation>Всегда</translation>
     </message>
@@ -1661,20 +1681,12 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Компьютер свободен, если ввода нет</translation>
     </message>
     <message>
-        <source>min</source>
-        <translation>мин</translation>
-    </message>
-    <message>
         <source>Train on battery</source>
         <translation>Обучать от батареи</translation>
     </message>
     <message>
         <source>… but only above this charge</source>
         <translation>… но только при заряде выше</translation>
-    </message>
-    <message>
-        <source>%</source>
-        <translation>%</translation>
     </message>
     <message>
         <source>Train while a program fills the screen</source>
@@ -1691,10 +1703,6 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Train only in these hours of the week</source>
         <translation>Обучать только в эти часы недели</translation>
-    </message>
-    <message>
-        <source>GB</source>
-        <translation>ГБ</translation>
     </message>
     <message>
         <source>How much of this computer</source>
@@ -1729,20 +1737,12 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Пауза, если горячее</translation>
     </message>
     <message>
-        <source>°C</source>
-        <translation>°C</translation>
-    </message>
-    <message>
         <source>Disk space for models and data</source>
         <translation>Место на диске для моделей и данных</translation>
     </message>
     <message>
         <source>Disk space that is always left free</source>
         <translation>Всегда оставлять свободным на диске</translation>
-    </message>
-    <message>
-        <source>Mbit/s</source>
-        <translation>Мбит/с</translation>
     </message>
     <message>
         <source>Network</source>

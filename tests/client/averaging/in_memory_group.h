@@ -57,7 +57,7 @@ struct Fault {
   Duration lasting{};
 };
 
-// The first draw in each member's begin (Stake::draw).
+// The first draw in each member's begin (ContributionTerms::draw).
 constexpr SampleCount draw_of(Rank rank) { return 1000 + static_cast<SampleCount>(rank); }
 
 class InMemoryGroup {

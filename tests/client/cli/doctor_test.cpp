@@ -13,8 +13,8 @@ Facts well() {
   Facts facts;
   facts.data_dir = "/home/ada/starling";
   facts.own_version = facts.status.version = "1.0";
-  facts.status.project = "Birds";
-  facts.status.phase = "training";
+  facts.status.membership.project = "Birds";
+  facts.status.phase = wire::DaemonPhase::training;
   facts.status.reach.reachability = "reachable";
   facts.disk_free_bytes = 100'000'000'000;
   return facts;
@@ -42,7 +42,7 @@ TEST_CASE("what is wrong is told, with what to do") {
   facts.no_daemon = Error{ErrorCode::unavailable, "no daemon is running"};
   CHECK(health_of(facts, "daemon") == Health::bad);
   facts = well();
-  facts.status.project.clear();
+  facts.status.membership.project.clear();
   CHECK(health_of(facts, "project") == Health::bad);
   facts = well();
   facts.status.problems = {"a file is damaged"};
@@ -57,7 +57,7 @@ TEST_CASE("what is wrong is told, with what to do") {
 
 TEST_CASE("what limits it without being wrong is a note") {
   Facts facts = well();
-  facts.status.phase = "paused";
+  facts.status.phase = wire::DaemonPhase::paused;
   facts.status.reason = "the computer runs on battery";
   CHECK(health_of(facts, "training") == Health::note);
   facts = well();

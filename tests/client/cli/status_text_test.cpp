@@ -8,7 +8,7 @@ using namespace starling;
 
 TEST_CASE("a daemon that does not train says why and what ends it") {
   wire::DaemonStatus status;
-  status.phase = "waiting";
+  status.phase = wire::DaemonPhase::waiting;
   status.reason = "the operator paused the run";
   status.ends_when = "the operator starts it again";
   CHECK(cli::format_status(status) == "Waiting: the operator paused the run (until the operator starts it again)\n");
@@ -16,11 +16,11 @@ TEST_CASE("a daemon that does not train says why and what ends it") {
 
 TEST_CASE("a training daemon shows round, swarm and credit") {
   wire::DaemonStatus status;
-  status.phase = "training";
-  status.project = "Birds";
-  status.samples_accumulated = 48;
-  status.target_batch_size = 96;
-  status.swarm_size = 3;
+  status.phase = wire::DaemonPhase::training;
+  status.membership.project = "Birds";
+  status.swarm.samples_accumulated = 48;
+  status.swarm.target_batch_size = 96;
+  status.swarm.size = 3;
   const std::string text = cli::format_status(status);
   CHECK(text.find("Training") == 0);
   CHECK(text.find("[##########..........] 48 of 96") != std::string::npos);
@@ -29,7 +29,7 @@ TEST_CASE("a training daemon shows round, swarm and credit") {
 
 TEST_CASE("what is wrong with this computer is shown, one line each") {
   wire::DaemonStatus status;
-  status.phase = "training";
+  status.phase = wire::DaemonPhase::training;
   status.problems = {"'a.safetensors' is damaged", "the disk is full"};
   CHECK(cli::format_status(status) ==
         "Training\n  problem    'a.safetensors' is damaged\n  problem    the disk is full\n");
@@ -37,7 +37,7 @@ TEST_CASE("what is wrong with this computer is shown, one line each") {
 
 TEST_CASE("a newer version is told, and what to do where the run needs it") {
   wire::DaemonStatus status;
-  status.phase = "preparing";
+  status.phase = wire::DaemonPhase::preparing;
   status.update = {"available", "Starling 1.2 is out: starling update --install", "1.2", "Faster.", "", "1.1", true,
                    {}};
   CHECK(cli::format_status(status) ==
@@ -58,7 +58,7 @@ TEST_CASE("a progress bar stays inside its frame") {
 
 TEST_CASE("a rule that keeps from training comes with the command that changes it") {
   wire::DaemonStatus status;
-  status.phase = "paused";
+  status.phase = wire::DaemonPhase::paused;
   status.reason = "the computer runs on battery";
   status.ends_when = "it is plugged in";
   status.rules.action = "plug it in, or train on battery too";
@@ -72,7 +72,7 @@ TEST_CASE("a rule that keeps from training comes with the command that changes i
 
 TEST_CASE("limits, data and blind spots are shown") {
   wire::DaemonStatus status;
-  status.project = "Birds";
+  status.membership.project = "Birds";
   status.rules.threads = 1;
   status.rules.memory_bytes = 2'000'000'000;
   status.rules.gpu_present = true;

@@ -3,16 +3,26 @@
 #include <doctest/doctest.h>
 
 using namespace starling;
+using leaderboard::Board;
+using leaderboard::Unit;
 
 TEST_CASE("the leaderboard shows the volunteer's own row beneath the page") {
   wire::LeaderboardView board;
   board.project = "Birds";
   board.sort = "recent";
   board.volunteers = 70;
-  board.rows = {{.rank = 1, .name = "Ada", .samples = 500}};
-  board.pinned = {.rank = 64, .name = "Bo", .samples = 3};
+  board.rows.resize(1);
+  board.rows[0].rank = 1;
+  board.rows[0].name = "Ada";
+  board.rows[0].figures.of(Board::recent, Unit::credit_per_day) = 2.5;
+  board.rows[0].figures.of(Board::total, Unit::credit) = 12.25;
+  board.rows[0].figures.of(Board::total, Unit::samples) = 500;
+  board.pinned = {.rank = 64, .name = "Bo", .figures = {}};
   const std::string text = cli::format_leaderboard(board);
   CHECK(text.find("70 volunteers") != std::string::npos);
+  const std::string name(37, ' ');  // the rest of the name's column
+  CHECK(text.find("  rank  name " + name + "   recent a day          credit       samples\n") != std::string::npos);
+  CHECK(text.find("     1  Ada  " + name + "       2.500000       12.250000           500\n") != std::string::npos);
   CHECK(text.find("Ada") < text.find("you:"));
   CHECK(text.find("you:") < text.find("Bo"));
 }

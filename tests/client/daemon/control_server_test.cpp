@@ -18,10 +18,10 @@ namespace {
 
 wire::ControlReply echo(const wire::ControlRequest& request) {
   wire::ControlReply reply;
-  if (request.command == "fail") {
-    reply.error = Error{ErrorCode::not_found, "no such thing"};
+  if (const auto* const preview = std::get_if<wire::PreviewProject>(&request)) {
+    reply.text = preview->link;
   } else {
-    reply.text = request.command;
+    reply.error = Error{ErrorCode::not_found, "no such thing"};
   }
   return reply;
 }
@@ -34,14 +34,11 @@ TEST_CASE("requests on one connection are answered in turn, refusals too") {
   REQUIRE(server.ok());
   auto client = cli::ControlClient::connect(dir.path());
   REQUIRE(client.ok());
-  wire::ControlRequest request;
-  request.command = "one";
-  CHECK(client->call(request)->text == "one");
-  request.command = "fail";
-  REQUIRE(client->call(request)->error.has_value());
-  CHECK(client->call(request)->error->code == ErrorCode::not_found);
-  request.command = "two";
-  CHECK(client->call(request)->text == "two");
+  CHECK(client->call(wire::PreviewProject{"one"})->text == "one");
+  const auto refused = client->call(wire::GetPeers{});
+  REQUIRE(refused->error.has_value());
+  CHECK(refused->error->code == ErrorCode::not_found);
+  CHECK(client->call(wire::PreviewProject{"two"})->text == "two");
 }
 
 TEST_CASE("only the owner may open the socket") {
@@ -84,8 +81,7 @@ TEST_CASE("many connections at once are served; those beyond the limit hear so")
   const auto server = ControlServer::create(dir / "control.sock", echo);
   REQUIRE(server.ok());
   std::vector<cli::ControlClient> clients;
-  wire::ControlRequest request;
-  request.command = "here";
+  const wire::ControlRequest request = wire::PreviewProject{"here"};
   for (std::size_t i = 0; i < kControlConnectionsMax; ++i) {
     auto client = cli::ControlClient::connect(dir.path());
     REQUIRE(client.ok());
@@ -104,17 +100,17 @@ TEST_CASE("many connections at once are served; those beyond the limit hear so")
 TEST_CASE("a waiter hears of a change at once, and of nothing after the time is over") {
   StatusBoard board;
   wire::DaemonStatus status;
-  status.phase = "training";
+  status.phase = wire::DaemonPhase::training;
   board.publish(status);
   const std::int64_t revision = board.wait(-1, Duration::zero()).revision;
   board.publish(status);  // nothing has changed
   CHECK(board.wait(revision, std::chrono::milliseconds(1)).revision == revision);
   std::thread publisher([&] {
-    status.phase = "averaging";
+    status.phase = wire::DaemonPhase::averaging;
     board.publish(status);
   });
   const wire::DaemonStatus news = board.wait(revision, std::chrono::seconds(20));
   publisher.join();
   CHECK(news.revision == revision + 1);
-  CHECK(news.phase == "averaging");
+  CHECK(news.phase == wire::DaemonPhase::averaging);
 }

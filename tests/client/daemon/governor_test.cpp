@@ -30,19 +30,9 @@ struct Desk {
   Governor start() { return {storage::PreferenceFiles(folder.path()), clock, threads}; }
 };
 
-wire::ControlRequest pause_for(std::string duration) {
-  wire::ControlRequest request;
-  request.command = "pause";
-  request.duration = std::move(duration);
-  return request;
-}
+wire::Pause pause_for(std::string duration) { return {.duration = std::move(duration)}; }
 
-wire::ControlRequest setting(const char* name, const char* value) {
-  wire::ControlRequest request;
-  request.command = "set_preferences";
-  request.changes = {{name, value}};
-  return request;
-}
+wire::SetPreferences setting(const char* name, const char* value) { return {{}, {{name, value}}}; }
 
 }  // namespace
 
@@ -66,7 +56,7 @@ TEST_CASE("a snooze survives a restart and ends when it said it would") {
 
 TEST_CASE("a pause after this round waits for its end, and a restart is one") {
   Desk desk;
-  wire::ControlRequest request = pause_for("");
+  wire::Pause request = pause_for("");
   request.after_round = true;
   {
     Governor governor = desk.start();
@@ -101,12 +91,12 @@ TEST_CASE("the graphics card is paused and resumed by itself") {
   Governor governor = desk.start();
   REQUIRE(governor.change_preferences(setting("gpu", "always")).ok());
   CHECK(governor.verdict().gpu);
-  wire::ControlRequest request = pause_for("15m");
+  wire::Pause request = pause_for("15m");
   request.gpu = true;
   REQUIRE(governor.pause(request).ok());
   CHECK(governor.verdict().may_train());
   CHECK_FALSE(governor.verdict().gpu);
-  REQUIRE(governor.resume(request).ok());
+  REQUIRE(governor.resume({.gpu = true}).ok());
   CHECK(governor.verdict().gpu);
 }
 
@@ -114,7 +104,7 @@ TEST_CASE("preferences change all together or not at all, and are there after a 
   Desk desk;
   {
     Governor governor = desk.start();
-    wire::ControlRequest request = setting("threads_max", "1");
+    wire::SetPreferences request = setting("threads_max", "1");
     request.changes.push_back({"idle_minutes", "none"});
     CHECK(governor.change_preferences(request).error().code == ErrorCode::invalid_argument);
     CHECK(governor.preferences() == wire::Preferences());
@@ -215,7 +205,7 @@ TEST_CASE("a paused status has the rules' reason, end and action") {
   Governor governor = desk.start();
   REQUIRE(governor.pause(pause_for("")).ok());
   wire::DaemonStatus status;
-  status.phase = "paused";
+  status.phase = wire::DaemonPhase::paused;
   status.reason = "something older";
   governor.describe(status);
   CHECK(status.reason == "paused by you");

@@ -19,7 +19,7 @@ namespace {
 
 wire::ControlReply echo(const wire::ControlRequest& request) {
   wire::ControlReply reply;
-  reply.text = request.command;
+  reply.text = std::get<wire::PreviewProject>(request).link;
   return reply;
 }
 
@@ -43,10 +43,9 @@ Result<cli::ControlClient> call(const wire::RemoteView& at, const std::string& t
   return cli::ControlClient::connect_remote("127.0.0.1:" + std::to_string(at.port) + "#" + at.fingerprint, token);
 }
 
-std::string said(Result<cli::ControlClient>& client, const char* command) {
+// The echo of an ordinary request, or the code of its refusal.
+std::string said(Result<cli::ControlClient>& client, const wire::ControlRequest& request) {
   REQUIRE(client.ok());
-  wire::ControlRequest request;
-  request.command = command;
   const auto reply = client->call(request);
   if (!reply.ok()) return reply.error().message;
   return reply->error.has_value() ? std::string(to_string(reply->error->code)) : reply->text;
@@ -78,11 +77,11 @@ TEST_CASE("whoever shows the token is answered in turn, and the door says that s
   CHECK_FALSE(house.door->view().enabled);
   const wire::RemoteView at = house.enable();
   auto client = call(at, at.token);
-  CHECK(said(client, "one") == "one");
-  CHECK(said(client, "two") == "two");
+  CHECK(said(client, wire::PreviewProject{"one"}) == "one");
+  CHECK(said(client, wire::PreviewProject{"two"}) == "two");
   CHECK(house.door->view().callers == 1);
   CHECK(house.door->view().token.empty());
-  CHECK(said(client, "remote") == "permission_denied");
+  CHECK(said(client, wire::ArrangeRemote{"show"}) == "permission_denied");
 }
 
 TEST_CASE("a wrong token, or none, is refused; another certificate is not even told a token") {
@@ -121,21 +120,21 @@ TEST_CASE("an open door is open again after a restart, for the same token at the
   house.door = house.make();
   house.door->reopen();
   auto client = call(at, at.token);
-  CHECK(said(client, "again") == "again");
+  CHECK(said(client, wire::PreviewProject{"again"}) == "again");
 }
 
 TEST_CASE("a new token, or none any more, cuts off who came with the one before") {
   House house;
   const wire::RemoteView first = house.enable();
   auto client = call(first, first.token);
-  CHECK(said(client, "here") == "here");
+  CHECK(said(client, wire::PreviewProject{"here"}) == "here");
   const wire::RemoteView second = house.enable();
-  CHECK(said(client, "here") != "here");
+  CHECK(said(client, wire::PreviewProject{"here"}) != "here");
   CHECK(call(second, first.token).error().code == ErrorCode::unauthenticated);
   auto other = call(second, second.token);
-  CHECK(said(other, "here") == "here");
+  CHECK(said(other, wire::PreviewProject{"here"}) == "here");
   REQUIRE(house.door->disable().ok());
-  CHECK(said(other, "here") != "here");
+  CHECK(said(other, wire::PreviewProject{"here"}) != "here");
   CHECK_FALSE(call(second, second.token).ok());
   CHECK_FALSE(house.door->view().enabled);
   CHECK_FALSE(std::filesystem::exists(house.folder / "remote.json"));
@@ -149,7 +148,7 @@ TEST_CASE("what cannot be opened leaves the door as it was") {
   CHECK_FALSE(other.door->view().enabled);
   CHECK(house.door->enable("example.org", 0).error().code == ErrorCode::invalid_argument);
   auto client = call(at, at.token);
-  CHECK(said(client, "here") == "here");
+  CHECK(said(client, wire::PreviewProject{"here"}) == "here");
 }
 
 TEST_CASE("a damaged file keeps the door shut and says so, until it is opened anew") {
@@ -185,7 +184,7 @@ TEST_CASE("many silent strangers do not keep the owner out") {
   std::vector<std::unique_ptr<Stranger>> strangers;
   for (std::size_t i = 0; i < 3 * kRemoteStrangersMax; ++i) strangers.push_back(std::make_unique<Stranger>(at));
   auto client = call(at, at.token);
-  CHECK(said(client, "here") == "here");
+  CHECK(said(client, wire::PreviewProject{"here"}) == "here");
   CHECK(strangers.front()->is_hung_up_on());
 }
 
@@ -195,7 +194,7 @@ TEST_CASE("so many callers are served; those beyond hear so") {
   std::vector<cli::ControlClient> clients;
   for (std::size_t i = 0; i < kRemoteCallersMax; ++i) {
     auto client = call(at, at.token);
-    CHECK(said(client, "here") == "here");
+    CHECK(said(client, wire::PreviewProject{"here"}) == "here");
     clients.push_back(std::move(*client));
   }
   CHECK(call(at, at.token).error().code == ErrorCode::resource_exhausted);

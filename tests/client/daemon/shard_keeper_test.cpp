@@ -175,10 +175,6 @@ TEST_CASE("nothing is fetched while it is not allowed") {
 
 TEST_CASE("a full disk is told as that, blames no mirror, and ends when there is room") {
   const testing::SmallDisk disk(64 * 1024);
-  if (!disk.mounted()) {
-    MESSAGE("no small disk can be mounted here");
-    return;
-  }
   const std::filesystem::path filler = disk.path() / "filler";
   std::ofstream(filler) << std::string(64 * 1024, 'x');
   const std::filesystem::path shards = disk.path() / "shards";

@@ -56,11 +56,11 @@ at::Tensor noise(std::vector<std::int64_t> shape, std::uint64_t seed) {
 
 Batch batch_for(const wire::ModelOptions& model) {
   if (model.architecture == "gpt") {
-    const at::Tensor words = below(model.vocabulary, {kBatch, model.context + 1}, 1);
-    return {words.narrow(1, 0, model.context), words.narrow(1, 1, model.context)};
+    const at::Tensor tokens = below(model.vocabulary, {kBatch, model.context + 1}, 1);
+    return {tokens.narrow(1, 0, model.context), tokens.narrow(1, 1, model.context)};
   }
   if (model.architecture == "albert") {
-    const std::int64_t masked = wire::masked_words(model);
+    const std::int64_t masked = wire::masked_tokens(model);
     const at::Tensor rows = (at::arange(kBatch, at::kLong) * model.context).view({-1, 1});
     at::Tensor guesses = below(model.vocabulary, {kBatch, masked}, 2);
     guesses[1][0] = kNoGuess;

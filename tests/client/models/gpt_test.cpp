@@ -82,13 +82,13 @@ TEST_CASE("a byte's scores do not depend on the bytes after it") {
   const at::Tensor tokens = bytes(1, 12, 1);
   const at::Tensor changed = tokens.clone();
   changed.narrow(1, 7, 5).fill_(0);
-  const at::Tensor before = fixture.model.next_word_scores(tokens);
-  const at::Tensor after = fixture.model.next_word_scores(changed);
+  const at::Tensor before = fixture.model.next_token_scores(tokens);
+  const at::Tensor after = fixture.model.next_token_scores(changed);
   CHECK(at::allclose(before.narrow(0, 0, 7), after.narrow(0, 0, 7), 1e-5, 1e-6));
   CHECK(!at::allclose(before.narrow(0, 7, 5), after.narrow(0, 7, 5), 1e-5, 1e-6));
 }
 
 TEST_CASE("a text shorter than the context can be scored") {
   Fixture fixture(tiny());
-  CHECK(fixture.model.next_word_scores(bytes(1, 5, 1)).size(0) == 5);
+  CHECK(fixture.model.next_token_scores(bytes(1, 5, 1)).size(0) == 5);
 }

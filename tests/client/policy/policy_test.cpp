@@ -20,7 +20,7 @@ constexpr std::int64_t kGigabyte = 1'000'000'000;
 struct Desk {
   wire::Preferences preferences;
   Surroundings around;
-  wire::PauseWish wish;
+  wire::PauseRequest pause_request;
   WallTime now = kNow;
   std::int64_t month_bytes = 0;
   Reason before = Reason::none;
@@ -39,7 +39,7 @@ struct Desk {
   }
   [[nodiscard]] Verdict verdict() const {
     const UtcOffset offset = central_europe();
-    return decide({preferences, around, wish, now, offset, month_bytes, before});
+    return decide({preferences, around, pause_request, now, offset, month_bytes, before});
   }
 };
 
@@ -53,8 +53,8 @@ std::vector<std::pair<Reason, Desk>> every_obstacle() {
     change(desk);
     desks.emplace_back(reason, desk);
   };
-  add(Reason::paused, [](Desk& d) { d.wish.kind = PauseKind::now; });
-  add(Reason::snoozed, [](Desk& d) { d.wish = {PauseKind::now, {kNow.unix_ms + 1}, "", false, {}}; });
+  add(Reason::paused, [](Desk& d) { d.pause_request.kind = PauseKind::now; });
+  add(Reason::snoozed, [](Desk& d) { d.pause_request = {PauseKind::now, {kNow.unix_ms + 1}, "", false, {}}; });
   add(Reason::compute_off, [](Desk& d) { d.preferences.compute = UseMode::never; });
   add(Reason::network_off, [](Desk& d) { d.preferences.network = UseMode::never; });
   add(Reason::disk_low, [](Desk& d) { d.around.disk_free_bytes = kGigabyte; });
@@ -143,21 +143,21 @@ TEST_CASE("always leaves out the rules of when, but no limit and no wish") {
 
 TEST_CASE("a snooze ends by itself, a pause does not") {
   Desk desk;
-  desk.wish = {PauseKind::now, {kNow.unix_ms + 3'600'000}, "gaming", false, {}};
+  desk.pause_request = {PauseKind::now, {kNow.unix_ms + 3'600'000}, "gaming", false, {}};
   const Verdict snoozed = desk.verdict();
   CHECK(snoozed.text == "snoozed by you: gaming");
   CHECK(snoozed.ends_when == "13:00");
-  CHECK(snoozed.ends_at == desk.wish.until);
-  desk.now = desk.wish.until;
+  CHECK(snoozed.ends_at == desk.pause_request.until);
+  desk.now = desk.pause_request.until;
   CHECK(desk.verdict().may_train());
-  desk.wish.until = {};
+  desk.pause_request.until = {};
   CHECK(desk.verdict().reason == Reason::paused);
   CHECK_FALSE(desk.verdict().ends_at.has_value());
 }
 
 TEST_CASE("after this round is not yet a pause") {
   Desk desk;
-  desk.wish.kind = PauseKind::after_round;
+  desk.pause_request.kind = PauseKind::after_round;
   CHECK(desk.verdict().may_train());
   CHECK(desk.verdict().pause_after_round);
 }
@@ -192,12 +192,12 @@ TEST_CASE("in use, the volunteer keeps half the processor and the graphics card"
 
 TEST_CASE("the graphics card can be snoozed alone") {
   Desk desk;
-  desk.wish.gpu = true;
-  desk.wish.gpu_until = {kNow.unix_ms + 60'000};
+  desk.pause_request.gpu = true;
+  desk.pause_request.gpu_until = {kNow.unix_ms + 60'000};
   CHECK(desk.verdict().may_train());
   CHECK_FALSE(desk.verdict().gpu);
   CHECK(desk.verdict().gpu_text == "snoozed by you, until 12:01");
-  desk.now = desk.wish.gpu_until;
+  desk.now = desk.pause_request.gpu_until;
   CHECK(desk.verdict().gpu);
 }
 

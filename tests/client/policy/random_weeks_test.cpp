@@ -44,13 +44,13 @@ class Chance {
 struct Volunteer {
   Preferences preferences;
   Surroundings around;
-  wire::PauseWish wish;
+  wire::PauseRequest pause_request;
   WallTime now;
   std::int64_t month_bytes = 0;
   Reason before = Reason::none;
 
   [[nodiscard]] Verdict verdict(const UtcOffset& offset) const {
-    return decide({preferences, around, wish, now, offset, month_bytes, before});
+    return decide({preferences, around, pause_request, now, offset, month_bytes, before});
   }
 };
 
@@ -106,8 +106,8 @@ void happen(Volunteer& v, Chance& chance) {
       v.preferences = any_preferences(chance);
       break;
     case 1:
-      v.wish.kind = static_cast<PauseKind>(chance.below(3));
-      v.wish.until = {chance.one_in(2) ? 0 : v.now.unix_ms + chance.below(48) * kHourMs};
+      v.pause_request.kind = static_cast<PauseKind>(chance.below(3));
+      v.pause_request.until = {chance.one_in(2) ? 0 : v.now.unix_ms + chance.below(48) * kHourMs};
       break;
     case 2:
       v.month_bytes = chance.below(12) * kGigabyte;
@@ -125,7 +125,8 @@ bool anything_in_the_way(const Volunteer& v, const UtcOffset& offset) {
   const Preferences& p = v.preferences;
   const Surroundings& a = v.around;
   const auto hour = static_cast<std::size_t>(hour_of_week(v.now, offset));
-  bool no = v.wish.kind == PauseKind::now && (v.wish.until.unix_ms == 0 || v.now < v.wish.until);
+  bool no =
+      v.pause_request.kind == PauseKind::now && (v.pause_request.until.unix_ms == 0 || v.now < v.pause_request.until);
   no |= p.compute == UseMode::never || p.network == UseMode::never;
   no |= a.disk_free_bytes.value_or(INT64_MAX) < 5 * kGigabyte || a.disk_used_bytes.value_or(0) > 20 * kGigabyte;
   if (p.temperature_max_c && a.temperature_c) {

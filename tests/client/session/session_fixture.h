@@ -58,10 +58,11 @@ struct Hands : Session::Mediator {
     batch_anew.push_back(target.anew);
   }
   void report_unusable(const wire::UnusableSamples& samples) override { unusable.push_back(samples); }
-  void start_averaging(const wire::GroupInfo& group, averaging::Rank, const averaging::Stake& stake) override {
+  void start_averaging(const wire::GroupInfo& group, averaging::Rank,
+                       const averaging::ContributionTerms& terms) override {
     groups.push_back(group);
-    weights.push_back(stake.weight);
-    draws.push_back(stake.draw);
+    weights.push_back(terms.weight);
+    draws.push_back(terms.draw);
   }
   void start_step(RoundIndex round) override { steps.push_back(round); }
   void start_evaluation() override { ++evaluations; }
@@ -109,8 +110,8 @@ struct Fixture {
     reply.round = round;
     reply.state_digest = state;
     reply.lane = 3;
-    reply.target_batch_size = 16;
-    reply.swarm_samples_per_s = 16;
+    reply.swarm.target_batch_size = 16;
+    reply.swarm.samples_per_s = 16;
     reply.next_heartbeat_ms = 1000;
     return reply;
   }

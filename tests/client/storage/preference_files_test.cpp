@@ -16,20 +16,20 @@ TEST_CASE("preferences, wish and traffic come back as they were saved") {
   const TempDir folder;
   wire::Preferences preferences;
   preferences.threads_max = 3;
-  const wire::PauseWish wish{wire::PauseKind::now, {1'800'000'000'000}, "gaming", false, {}};
+  const wire::PauseRequest pause_request{wire::PauseKind::now, {1'800'000'000'000}, "gaming", false, {}};
   const MonthTraffic traffic{{1'799'000'000'000}, 1, 20, 300};
   {
     PreferenceFiles files(folder.path());
     CHECK(files.preferences() == wire::Preferences());
-    CHECK(files.wish() == wire::PauseWish());
+    CHECK(files.pause_request() == wire::PauseRequest());
     CHECK(files.traffic() == MonthTraffic());
     REQUIRE(files.save(preferences).ok());
-    REQUIRE(files.save(wish).ok());
+    REQUIRE(files.save(pause_request).ok());
     REQUIRE(files.save(traffic).ok());
   }
   PreferenceFiles files(folder.path());
   CHECK(files.preferences() == preferences);
-  CHECK(files.wish() == wish);
+  CHECK(files.pause_request() == pause_request);
   CHECK(files.traffic() == traffic);
   CHECK(files.traffic().total() == 321);
   CHECK(files.problems().empty());
@@ -51,9 +51,9 @@ TEST_CASE("whoever paused and lost the note of it is still paused") {
   const TempDir folder;
   std::ofstream(folder / "pause.json") << "{";
   PreferenceFiles files(folder.path());
-  const wire::PauseWish wish = files.wish();
-  CHECK(wish.kind == wire::PauseKind::now);
-  CHECK(wish.reason.find("damaged") != std::string::npos);
+  const wire::PauseRequest pause_request = files.pause_request();
+  CHECK(pause_request.kind == wire::PauseKind::now);
+  CHECK(pause_request.reason.find("damaged") != std::string::npos);
 }
 
 TEST_CASE("a full disk keeps the old preferences") {

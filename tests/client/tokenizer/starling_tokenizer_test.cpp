@@ -44,19 +44,19 @@ struct Asked {
 
 TEST_CASE("a prompt becomes tokens, and tokens that go on from it the text behind it, its blank included") {
   const Asked asked(testing::tokenizer_model(60));
-  const auto prompt = asked.tokenizer.words_of("the heron stands");
+  const auto prompt = asked.tokenizer.tokens_of("the heron stands");
   REQUIRE_MESSAGE(prompt.ok(), prompt.error().message);
   CHECK(prompt->size() >= 3);
-  std::vector<int> words = asked.tokenizer.words_of("the heron stands under grey water").value();
-  words.insert(words.begin(), 3);  // marks say nothing
-  const auto more = asked.tokenizer.text_of(words, prompt->size() + 1);
+  std::vector<int> tokens = asked.tokenizer.tokens_of("the heron stands under grey water").value();
+  tokens.insert(tokens.begin(), 3);  // marks say nothing
+  const auto more = asked.tokenizer.text_of(tokens, prompt->size() + 1);
   REQUIRE_MESSAGE(more.ok(), more.error().message);
   CHECK(*more == " under grey water");
-  CHECK(asked.tokenizer.text_of(words, words.size()).value().empty());
-  CHECK(asked.tokenizer.text_of(words, 0).value() == "the heron stands under grey water");
-  CHECK(asked.tokenizer.words_of("").value().empty());
-  words.insert(words.end(), {60, -5});  // and so do words that are none of its
-  CHECK(asked.tokenizer.text_of(words, 0).value() == "the heron stands under grey water");
+  CHECK(asked.tokenizer.text_of(tokens, tokens.size()).value().empty());
+  CHECK(asked.tokenizer.text_of(tokens, 0).value() == "the heron stands under grey water");
+  CHECK(asked.tokenizer.tokens_of("").value().empty());
+  tokens.insert(tokens.end(), {60, -5});  // and so do words that are none of its
+  CHECK(asked.tokenizer.text_of(tokens, 0).value() == "the heron stands under grey water");
 }
 
 TEST_CASE("a model that is none, is damaged, has other marks or is too long is refused, with a reason") {
@@ -64,10 +64,10 @@ TEST_CASE("a model that is none, is damaged, has other marks or is too long is r
   for (const std::string& other :
        {std::string(), std::string("no model at all"), model.substr(0, model.size() / 2),
         testing::tokenizer_model(60, false), std::string(wire::kTokenizerBytesMax + 1, 'x')}) {
-    const auto words = Asked(other).tokenizer.words_of("the heron");
-    REQUIRE_FALSE(words.ok());
-    CHECK(words.error().message.starts_with("make words of text: "));
-    CHECK(words.error().message.size() > 30);
+    const auto tokens = Asked(other).tokenizer.tokens_of("the heron");
+    REQUIRE_FALSE(tokens.ok());
+    CHECK(tokens.error().message.starts_with("make words of text: "));
+    CHECK(tokens.error().message.size() > 30);
   }
 }
 
@@ -77,26 +77,26 @@ TEST_CASE("flipped bytes cost an answer, or its reader, and nothing else") {
     CAPTURE(at);
     std::string damaged = model;
     for (std::size_t i = at; i < std::min(at + 8, damaged.size()); ++i) damaged[i] = static_cast<char>(~damaged[i]);
-    const auto words = Asked(damaged).tokenizer.words_of("the heron stands under grey water");
-    if (!words.ok()) CHECK(words.error().message.starts_with("make words of text: "));
+    const auto tokens = Asked(damaged).tokenizer.tokens_of("the heron stands under grey water");
+    if (!tokens.ok()) CHECK(tokens.error().message.starts_with("make words of text: "));
   }
 }
 
 TEST_CASE("what is too much is refused: words of a text, text of words") {
   const Asked asked(testing::tokenizer_model(60));
-  CHECK(asked.tokenizer.words_of(std::string(kTextBytesMax + 1, 'x')).error().code == ErrorCode::invalid_argument);
+  CHECK(asked.tokenizer.tokens_of(std::string(kTextBytesMax + 1, 'x')).error().code == ErrorCode::invalid_argument);
   std::string long_text;
   while (long_text.size() + 3 <= kTextBytesMax) long_text += "q z";  // no token says as much as two of them
-  CHECK(asked.tokenizer.words_of(long_text).error().code == ErrorCode::resource_exhausted);
-  const std::vector<int> many(kWordsMax + 1, 7);
+  CHECK(asked.tokenizer.tokens_of(long_text).error().code == ErrorCode::resource_exhausted);
+  const std::vector<int> many(kTokensMax + 1, 7);
   CHECK(asked.tokenizer.text_of(many, 0).error().code == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("a program that is not there, dies or hangs is told of") {
   const Asked absent("", "/nowhere/starling-tokenizer");
-  CHECK(absent.tokenizer.words_of("a").error().message.find("/nowhere/starling-tokenizer") != std::string::npos);
+  CHECK(absent.tokenizer.tokens_of("a").error().message.find("/nowhere/starling-tokenizer") != std::string::npos);
   const Asked dying("", "/bin/false");
-  CHECK(dying.tokenizer.words_of("a").error().message == "make words of text: the tokenizer ended with exit code 1");
+  CHECK(dying.tokenizer.tokens_of("a").error().message == "make words of text: the tokenizer ended with exit code 1");
   testing::TempDir folder;
   REQUIRE(write_file_atomically(folder / "hangs", "#!/bin/sh\nread -r line <&3; while :; do :; done\n").ok());
   std::filesystem::permissions(folder / "hangs", std::filesystem::perms::owner_all);
@@ -104,5 +104,5 @@ TEST_CASE("a program that is not there, dies or hangs is told of") {
   options.program = folder / "hangs";
   options.model = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   options.answers_within = std::chrono::milliseconds(50);
-  CHECK(TokenizerProcess(std::move(options)).words_of("a").error().code == ErrorCode::deadline_exceeded);
+  CHECK(TokenizerProcess(std::move(options)).tokens_of("a").error().code == ErrorCode::deadline_exceeded);
 }

@@ -109,10 +109,10 @@ TEST_CASE("messages that are cut, longer, of another kind or another version are
 }
 
 TEST_CASE("words arrive as they were sent, and half a word does not") {
-  const std::vector<int> words = {0, 70'000, -1};
-  CHECK(unpack_words(pack_words(words)).value() == words);
-  CHECK(unpack_words("")->empty());
-  CHECK_FALSE(unpack_words(std::string(7, 'x')).ok());
+  const std::vector<int> tokens = {0, 70'000, -1};
+  CHECK(unpack_tokens(pack_tokens(tokens)).value() == tokens);
+  CHECK(unpack_tokens("")->empty());
+  CHECK_FALSE(unpack_tokens(std::string(7, 'x')).ok());
 }
 
 TEST_CASE("values that no peer would send are refused") {
@@ -120,8 +120,8 @@ TEST_CASE("values that no peer would send are refused") {
   request.samples.count = -1;
   CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
   request = a_batch();
-  request.command = Command::sample_words;
-  request.count = kWordsMax + 1;
+  request.command = Command::sample_tokens;
+  request.count = kTokensMax + 1;
   CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
   request.count = 1;
   request.temperature = -1;
@@ -140,7 +140,7 @@ TEST_CASE("random bytes never decode into something out of bounds") {
     const auto request = decode_request(bytes_of(bytes));
     if (!request.ok()) continue;
     CHECK(request->samples.count >= 0);
-    CHECK(request->count <= kWordsMax);
+    CHECK(request->count <= kTokensMax);
     CHECK(request->text.size() <= kTextBytesMax);
   }
 }

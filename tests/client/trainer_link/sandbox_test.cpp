@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/session/words.h"
+#include "client/session/byte_tokens.h"
 #include "tests/client/trainer_link/tiny_run.h"
 #include "tests/support/temp_dir.h"
 
@@ -29,9 +29,9 @@ class Prisoner {
     trainer_ = std::move(made).value();
   }
   std::string tries_to(const std::string& attempt) {
-    const auto result = trainer_->sample_words(session::words_of_bytes(attempt), 0, 0);
+    const auto result = trainer_->sample_tokens(session::tokens_of_bytes(attempt), 0, 0);
     REQUIRE(result.ok());
-    return session::bytes_of_words(*result);
+    return session::bytes_of_tokens(*result);
   }
   TrainerProcessView view() const { return trainer_->view(); }
 

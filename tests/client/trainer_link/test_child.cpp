@@ -20,7 +20,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
-#include "client/session/words.h"
+#include "client/session/byte_tokens.h"
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/serve.h"
@@ -134,9 +134,9 @@ class QuadraticTrainer final : public session::Trainer {
   }
 
   // The prompt names the attempt; see escape.h.
-  Result<std::vector<int>> sample_words(std::span<const int> prompt, int count, double) override {
-    if (count == 0) return session::words_of_bytes(try_to(session::bytes_of_words(prompt)));
-    return session::words_of_bytes(std::string(static_cast<std::size_t>(count), 'x'));
+  Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double) override {
+    if (count == 0) return session::tokens_of_bytes(try_to(session::bytes_of_tokens(prompt)));
+    return session::tokens_of_bytes(std::string(static_cast<std::size_t>(count), 'x'));
   }
 
  private:

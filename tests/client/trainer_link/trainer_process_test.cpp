@@ -87,9 +87,9 @@ TEST_CASE("a child computes gradients, steps, evaluates and samples") {
   const auto evaluation = trainer->evaluate();
   REQUIRE(evaluation.ok());
   CHECK(evaluation->bytes == 4'000);
-  const auto words = trainer->sample_words(std::vector<int>{104, 70'000}, 3, 0.5);
-  REQUIRE(words.ok());
-  CHECK(*words == std::vector<int>(3, 'x'));
+  const auto tokens = trainer->sample_tokens(std::vector<int>{104, 70'000}, 3, 0.5);
+  REQUIRE(tokens.ok());
+  CHECK(*tokens == std::vector<int>(3, 'x'));
   CHECK(trainer->view().starts == 1);
   CHECK(trainer->view().deaths == 0);
 }
@@ -377,7 +377,7 @@ TEST_CASE("a child that others keep from computing is not taken for one that han
   options.limits.yield_to_others = true;
   options.deadlines = {.floor = std::chrono::milliseconds(100), .patience = 1, .unseen_work_per_s = 1e12};
   auto trainer = make(std::move(options));
-  REQUIRE(trainer->sample_words({}, 1, 0).ok());
+  REQUIRE(trainer->sample_tokens({}, 1, 0).ok());
   std::thread hog([] {
     const SystemClock clock;
     const TimePoint end = clock.now() + std::chrono::seconds(1);
@@ -548,8 +548,8 @@ TEST_CASE("a step on a gradient that is not finite changes nothing") {
 
 TEST_CASE("text requests beyond the limits never reach the child") {
   auto trainer = make("");
-  CHECK(trainer->sample_words({}, kWordsMax + 1, 1).error().code == ErrorCode::invalid_argument);
-  const std::vector<int> long_prompt(kWordsMax + 1);
-  CHECK(trainer->sample_words(long_prompt, 1, 1).error().code == ErrorCode::invalid_argument);
+  CHECK(trainer->sample_tokens({}, kTokensMax + 1, 1).error().code == ErrorCode::invalid_argument);
+  const std::vector<int> long_prompt(kTokensMax + 1);
+  CHECK(trainer->sample_tokens(long_prompt, 1, 1).error().code == ErrorCode::invalid_argument);
   CHECK(trainer->view().starts == 0);
 }

@@ -102,14 +102,14 @@ TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by 
   CHECK(after->accuracy.value() > 0.45);  // the second token of each word, and one in twelve first tokens
   CHECK(after->accuracy.value() < 0.7);
   // The model completes the incomplete word and continues, in tokens.
-  const auto words = trainee.trainer->sample_words(std::vector<int>{7, 8, 21}, 9, 0);
-  REQUIRE_MESSAGE(words.ok(), words.error().message);
-  REQUIRE(words->size() == 9);
-  CHECK(words->front() == 22);
-  for (std::size_t i = 2; i < 9; i += 2) CHECK((*words)[i] == (*words)[i - 1] + 1);
-  CHECK(trainee.trainer->sample_words({}, 3, 1).ok());
+  const auto tokens = trainee.trainer->sample_tokens(std::vector<int>{7, 8, 21}, 9, 0);
+  REQUIRE_MESSAGE(tokens.ok(), tokens.error().message);
+  REQUIRE(tokens->size() == 9);
+  CHECK(tokens->front() == 22);
+  for (std::size_t i = 2; i < 9; i += 2) CHECK((*tokens)[i] == (*tokens)[i - 1] + 1);
+  CHECK(trainee.trainer->sample_tokens({}, 3, 1).ok());
   for (const int stranger : {-1, 30}) {
-    const auto refused = trainee.trainer->sample_words(std::vector<int>{stranger}, 3, 1);
+    const auto refused = trainee.trainer->sample_tokens(std::vector<int>{stranger}, 3, 1);
     CHECK(refused.error().code == ErrorCode::invalid_argument);
   }
 }
@@ -125,7 +125,7 @@ TEST_CASE("an albert learns to guess words, also by LAMB") {
   CHECK(first > 3.7);  // log(30) for a word, and log(2) for the order
   CHECK(last < 3);     // a model that only knows the set of words has 3.87 (log(24) and log(2))
   CHECK(trainee.trainer->evaluate()->accuracy.value() > 0.1);  // a model that only knows that has one in 24
-  CHECK(trainee.trainer->sample_words(std::vector<int>{7}, 1, 1).error().code == ErrorCode::unsupported);
+  CHECK(trainee.trainer->sample_tokens(std::vector<int>{7}, 1, 1).error().code == ErrorCode::unsupported);
 }
 
 TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {

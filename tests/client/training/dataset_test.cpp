@@ -27,12 +27,12 @@ TEST_CASE("tokens are read where they lie, with what is known of them") {
   const auto data = Dataset::open(manifest_of("tokens", "gpt"), file, 100);
   REQUIRE(data.ok());
   CHECK(data->items() == 100);
-  std::vector<std::int64_t> words(4);
-  REQUIRE(data->copy_words(96, words).ok());
-  CHECK(words[1] == words[0] + 1);
+  std::vector<std::int64_t> tokens(4);
+  REQUIRE(data->copy_tokens(96, tokens).ok());
+  CHECK(tokens[1] == tokens[0] + 1);
   CHECK(data->starts_word(7));
   CHECK_FALSE(data->starts_word(8));
-  CHECK(data->bytes_of_word(7) == 2);
+  CHECK(data->bytes_of_token(7) == 2);
 }
 
 TEST_CASE("labelled samples are values around zero and a class") {
@@ -64,6 +64,6 @@ TEST_CASE("data that does not fit the model is refused, with the reason") {
   small.model.vocabulary = 20;
   const auto data = Dataset::open(small, tokens, 1);
   REQUIRE(data.ok());
-  std::vector<std::int64_t> words(100);
-  CHECK_FALSE(data->copy_words(0, words).ok());
+  std::vector<std::int64_t> tokens(100);
+  CHECK_FALSE(data->copy_tokens(0, tokens).ok());
 }

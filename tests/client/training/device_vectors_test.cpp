@@ -48,8 +48,8 @@ TEST_CASE("a model on copies computes what one on the caller's own memory does, 
   model.heads = 2;
   model.context = 12;
   Place here(model, Copies::none), there(model, Copies::all), beside(model, Copies::parameters);
-  const at::Tensor words = at::arange(60, at::kLong).view({5, 12}) * 7 % 256;
-  const models::Batch batch{words, (words + 1) % 256};
+  const at::Tensor tokens = at::arange(60, at::kLong).view({5, 12}) * 7 % 256;
+  const models::Batch batch{tokens, (tokens + 1) % 256};
   for (int step = 0; step < 3; ++step) {
     for (std::size_t i = 0; i < here.parameters.size(); ++i) {
       here.parameters[i] = there.parameters[i] = beside.parameters[i] =

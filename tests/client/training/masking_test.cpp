@@ -26,7 +26,7 @@ wire::ModelOptions masked_model() {
 bool starts_word(std::int64_t token) { return token % 3 == 0; }
 
 std::vector<std::int64_t> text_of(std::uint64_t seed) {
-  std::vector<std::int64_t> text(static_cast<std::size_t>(text_words(masked_model())));
+  std::vector<std::int64_t> text(static_cast<std::size_t>(text_tokens(masked_model())));
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = 5 + static_cast<std::int64_t>(mix64(seed * 99 + i) % 995);
   return text;
 }
@@ -34,11 +34,11 @@ std::vector<std::int64_t> text_of(std::uint64_t seed) {
 // The text that the sample was made from.
 std::vector<std::int64_t> undone(MaskedSample sample) {
   for (std::size_t i = 0; i < sample.places.size() && sample.guesses[i] != models::kNoGuess; ++i) {
-    sample.words[static_cast<std::size_t>(sample.places[i])] = sample.guesses[i];
+    sample.tokens[static_cast<std::size_t>(sample.places[i])] = sample.guesses[i];
   }
   const auto second = std::find(sample.segments.begin(), sample.segments.end(), 1) - sample.segments.begin();
-  std::vector<std::int64_t> first_words(sample.words.begin() + 1, sample.words.begin() + second - 1);
-  std::vector<std::int64_t> second_words(sample.words.begin() + second, sample.words.end() - 1);
+  std::vector<std::int64_t> first_words(sample.tokens.begin() + 1, sample.tokens.begin() + second - 1);
+  std::vector<std::int64_t> second_words(sample.tokens.begin() + second, sample.tokens.end() - 1);
   if (sample.swapped) std::swap(first_words, second_words);
   first_words.insert(first_words.end(), second_words.begin(), second_words.end());
   return first_words;
@@ -50,9 +50,9 @@ TEST_CASE("a sample is its text with marks around two stretches, about half of t
   int swapped = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const MaskedSample sample = mask_words(masked_model(), text_of(seed), starts_word, seed);
-    REQUIRE(sample.words.size() == 64);
-    CHECK(sample.words.front() == wire::kSampleBegin);
-    CHECK(sample.words.back() == wire::kStretchEnd);
+    REQUIRE(sample.tokens.size() == 64);
+    CHECK(sample.tokens.front() == wire::kSampleBegin);
+    CHECK(sample.tokens.back() == wire::kStretchEnd);
     CHECK(std::is_sorted(sample.segments.begin(), sample.segments.end()));
     CHECK(undone(sample) == text_of(seed));
     swapped += sample.swapped ? 1 : 0;
@@ -72,7 +72,7 @@ TEST_CASE("whole words are left out, as many tokens as asked for at most, and mo
       const auto place = static_cast<std::size_t>(sample.places[i]);
       CHECK_FALSE(guessed[place]);
       guessed[place] = true;
-      ++masked[sample.words[place] == wire::kMask];
+      ++masked[sample.tokens[place] == wire::kMask];
       whole.words[place] = sample.guesses[i];
     }
     for (std::size_t at = 2; at < 64; ++at) {

@@ -79,7 +79,9 @@ std::string refusal_of(const ScriptFiles& files) {
   return report.ok() ? "" : report.error().message;
 }
 
-bool mentions(const std::string& message, const std::string& words) { return message.find(words) != std::string::npos; }
+bool mentions(const std::string& message, const std::string& tokens) {
+  return message.find(tokens) != std::string::npos;
+}
 
 const char* const kHead = "def forward(self, values, classes):\n";
 
@@ -143,7 +145,7 @@ TEST_CASE("what a sample of a script costs is counted call by call") {
   same.width = 24;
   same.inputs = 192;
   same.classes = 2;
-  const auto counted = models::count_sample(bytes_of(files.program), {.words = 0, .values = {3, 8, 8}});
+  const auto counted = models::count_sample(bytes_of(files.program), {.tokens = 0, .values = {3, 8, 8}});
   CHECK(counted.flops == doctest::Approx(wire::flops_per_sample(same)).epsilon(1e-9));
   // The widest weights' gradient before it is added up, 192 · 24 floats, and the values kept for 24 units.
   CHECK(counted.activation_bytes > 192 * 24 * 4);
@@ -152,7 +154,7 @@ TEST_CASE("what a sample of a script costs is counted call by call") {
 
 TEST_CASE("the memory that a sample of a script takes grows with what it computes") {
   const auto memory_of = [](int width) {
-    return models::count_sample(bytes_of(perceptron(192, width, 2).program), {.words = 0, .values = {3, 8, 8}})
+    return models::count_sample(bytes_of(perceptron(192, width, 2).program), {.tokens = 0, .values = {3, 8, 8}})
         .activation_bytes;
   };
   const auto narrow = memory_of(1000), wide = memory_of(10'000);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/session/words.h"
+#include "client/session/byte_tokens.h"
 #include "client/trainer_link/trainer_process.h"
 #include "shared/run/model_layout.h"
 
@@ -103,12 +103,12 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   const auto after = trainer.evaluate();
   REQUIRE(after.ok());
   CHECK(after->bits_per_byte < 0.5 * before->bits_per_byte);
-  const auto text = trainer.sample_words(session::words_of_bytes("the quick "), 20, 0.5);
+  const auto text = trainer.sample_tokens(session::tokens_of_bytes("the quick "), 20, 0.5);
   REQUIRE(text.ok());
   CHECK(text->size() == 20);
   CHECK(trainer.view().starts == 2);
   CHECK(trainer.view().deaths == 1);
-  MESSAGE("wrote: ", session::bytes_of_words(*text));
+  MESSAGE("wrote: ", session::bytes_of_tokens(*text));
 }
 
 TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "client/optim/optimizer.h"
-#include "client/session/words.h"
+#include "client/session/byte_tokens.h"
 #include "shared/base/permutation.h"
 #include "shared/run/model_layout.h"
 
@@ -37,11 +37,11 @@ wire::RunManifest tiny_manifest() {
 }
 
 // Words in a seeded order: learnable, but not by heart.
-std::string small_text(std::uint64_t seed, std::size_t words) {
+std::string small_text(std::uint64_t seed, std::size_t tokens) {
   const std::vector<std::string> vocabulary = {"the ",  "star",    "ling ", "sings ",
                                                "over ", "water, ", "and ",  "flies.\n"};
   std::string text;
-  for (std::size_t i = 0; i < words; ++i) text += vocabulary[mix64(seed * 7919 + i) % vocabulary.size()];
+  for (std::size_t i = 0; i < tokens; ++i) text += vocabulary[mix64(seed * 7919 + i) % vocabulary.size()];
   return text;
 }
 
@@ -221,8 +221,8 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
   // Held-out text is judged, and sampled, with the agreed parameters.
   std::copy(agreed.begin(), agreed.end(), plain.state.begin());
   CHECK(bench.trainer->evaluate()->bits_per_byte == plain.trainer->evaluate()->bits_per_byte);
-  CHECK(*bench.trainer->sample_words(session::words_of_bytes("the "), 20, 0) ==
-        *plain.trainer->sample_words(session::words_of_bytes("the "), 20, 0));
+  CHECK(*bench.trainer->sample_tokens(session::tokens_of_bytes("the "), 20, 0) ==
+        *plain.trainer->sample_tokens(session::tokens_of_bytes("the "), 20, 0));
   CHECK(std::equal(agreed.begin(), agreed.end(), bench.state.begin()));
 }
 
@@ -298,13 +298,13 @@ TEST_CASE("a gradient that is not finite is an error and adds nothing") {
 
 TEST_CASE("sampled text has the asked length and repeats itself") {
   Bench bench(tiny_manifest());
-  const std::vector<int> prompt = session::words_of_bytes("the star");
-  const auto text = bench.trainer->sample_words(prompt, 40, 0.8);
+  const std::vector<int> prompt = session::tokens_of_bytes("the star");
+  const auto text = bench.trainer->sample_tokens(prompt, 40, 0.8);
   REQUIRE(text.ok());
   CHECK(text->size() == 40);
-  CHECK(*text == *bench.trainer->sample_words(prompt, 40, 0.8));
-  CHECK(bench.trainer->sample_words({}, 3, 0).ok());
-  CHECK(!bench.trainer->sample_words(prompt, -1, 1).ok());
+  CHECK(*text == *bench.trainer->sample_tokens(prompt, 40, 0.8));
+  CHECK(bench.trainer->sample_tokens({}, 3, 0).ok());
+  CHECK(!bench.trainer->sample_tokens(prompt, -1, 1).ok());
 }
 
 TEST_CASE("memory that does not fit the model is refused") {

@@ -113,9 +113,9 @@ TEST_CASE("a fast line that others have held up is found out in the next round")
   CHECK(meter.bytes_per_s() > 1.15 * held_up);
 }
 
-TEST_CASE("a line that is not what links wait for needs neither pace nor beats") {
+TEST_CASE("a line that is not what links wait for needs neither pace nor ticks") {
   CHECK(pace_at(500e6).bytes_per_s() == 0);
-  CHECK_FALSE(pace_at(500e6).beats());
+  CHECK_FALSE(pace_at(500e6).ticks());
 }
 
 TEST_CASE("a round of a moment needs no pace") {
@@ -123,7 +123,7 @@ TEST_CASE("a round of a moment needs no pace") {
   REQUIRE(pace.bytes_per_s() > 0);
   pace.begin(TimePoint{}, kPlanned / 10, kLine);
   CHECK(pace.bytes_per_s() == 0);
-  CHECK_FALSE(pace.beats());
+  CHECK_FALSE(pace.ticks());
 }
 
 TEST_CASE("a pace is over when links have less to do than planned, and when the round is late") {
@@ -138,14 +138,14 @@ TEST_CASE("a pace is over when links have less to do than planned, and when the 
   CHECK(pace.bytes_per_s() == 0);
 }
 
-TEST_CASE("beat by beat a link sends what its pace allows, in whole TLS records") {
+TEST_CASE("tick by tick a link sends what its pace allows, in whole TLS records") {
   PaceShare share;
   CHECK(share.allowed() == SIZE_MAX);
   share.set(1e6);
   CHECK(share.allowed() == 0);
   std::size_t sent = 0;
   for (int i = 0; i < 1000; ++i) {
-    share.beat(10ms);
+    share.tick(10ms);
     const std::size_t allowed = share.allowed();
     CHECK(allowed % (16 * 1024) == 0);
     share.sent(allowed);
@@ -157,9 +157,9 @@ TEST_CASE("beat by beat a link sends what its pace allows, in whole TLS records"
 TEST_CASE("what a link could not send is kept for a moment, not for ever") {
   PaceShare share;
   share.set(1e6);
-  for (int i = 0; i < 10; ++i) share.beat(10ms);
+  for (int i = 0; i < 10; ++i) share.tick(10ms);
   CHECK(share.allowed() == 7 * 16 * 1024);
-  for (int i = 0; i < 1000; ++i) share.beat(10ms);
+  for (int i = 0; i < 1000; ++i) share.tick(10ms);
   CHECK(share.allowed() == 13 * 16 * 1024);
   share.set(0);
   CHECK(share.allowed() == SIZE_MAX);
@@ -167,52 +167,52 @@ TEST_CASE("what a link could not send is kept for a moment, not for ever") {
   CHECK(share.allowed() == 0);
 }
 
-TEST_CASE("the more streams share a line, and the slower it is, the rarer are beats, within bounds") {
+TEST_CASE("the more streams share a line, and the slower it is, the rarer are ticks, within bounds") {
   LinePace pace = pace_at(kLine);
-  CHECK(pace.next_beat(1, true, kPlanned) == 20ms);
-  CHECK(pace.next_beat(6, true, kPlanned) > 29ms);
-  CHECK(pace.next_beat(6, true, kPlanned) < 30ms);
-  CHECK(pace.next_beat(7, true, kPlanned) > pace.next_beat(6, true, kPlanned));
-  CHECK(pace.next_beat(50, true, kPlanned) == 40ms);
-  CHECK(pace_at(kLine / 2).next_beat(3, true, kPlanned) == pace.next_beat(6, true, kPlanned));
+  CHECK(pace.next_tick(1, true, kPlanned) == 20ms);
+  CHECK(pace.next_tick(6, true, kPlanned) > 29ms);
+  CHECK(pace.next_tick(6, true, kPlanned) < 30ms);
+  CHECK(pace.next_tick(7, true, kPlanned) > pace.next_tick(6, true, kPlanned));
+  CHECK(pace.next_tick(50, true, kPlanned) == 40ms);
+  CHECK(pace_at(kLine / 2).next_tick(3, true, kPlanned) == pace.next_tick(6, true, kPlanned));
   // A fast line's streams have that much to send in no time, but each stream makes a tick dearer.
-  CHECK(pace_at(4 * kLine).next_beat(3, true, kPlanned) == 20ms);
-  CHECK(pace_at(4 * kLine).next_beat(7, true, kPlanned) == 28ms);
+  CHECK(pace_at(4 * kLine).next_tick(3, true, kPlanned) == 20ms);
+  CHECK(pace_at(4 * kLine).next_tick(7, true, kPlanned) == 28ms);
 }
 
 // Speeds measured in long ticks rise too little from round to round where links wait for each other.
-TEST_CASE("a line whose speed is still being found out has beats without a pace, and no long ones") {
+TEST_CASE("a line whose speed is still being found out has ticks without a pace, and no long ones") {
   LinePace pace;
   pace.begin(TimePoint{}, kPlanned, 0);
-  CHECK_FALSE(pace.beats());  // the line may well be a fast one
+  CHECK_FALSE(pace.ticks());  // the line may well be a fast one
   pace.begin(TimePoint{}, kPlanned, kLine);
-  CHECK(pace.beats());
+  CHECK(pace.ticks());
   CHECK(pace.bytes_per_s() == 0);
-  CHECK(pace.next_beat(50, true, kPlanned) == 20ms);
+  CHECK(pace.next_tick(50, true, kPlanned) == 20ms);
 }
 
-TEST_CASE("what comes last in a round comes in short beats, with a pace or without") {
+TEST_CASE("what comes last in a round comes in short ticks, with a pace or without") {
   LinePace pace = pace_at(kLine);
-  const Duration usual = pace.next_beat(6, true, kPlanned);
-  CHECK(pace.next_beat(6, true, static_cast<std::int64_t>(kLine / 5)) == usual);
-  CHECK(pace.next_beat(6, true, static_cast<std::int64_t>(kLine / 20)) == 5ms);
+  const Duration usual = pace.next_tick(6, true, kPlanned);
+  CHECK(pace.next_tick(6, true, static_cast<std::int64_t>(kLine / 5)) == usual);
+  CHECK(pace.next_tick(6, true, static_cast<std::int64_t>(kLine / 20)) == 5ms);
   pace.lift();
-  CHECK(pace.next_beat(6, true, static_cast<std::int64_t>(kLine / 5)) == usual);
-  CHECK(pace.next_beat(6, true, 0) == 5ms);
+  CHECK(pace.next_tick(6, true, static_cast<std::int64_t>(kLine / 5)) == usual);
+  CHECK(pace.next_tick(6, true, 0) == 5ms);
 }
 
-TEST_CASE("where others wait for each few bytes beats are short, but not for those who wait for somebody far slower") {
+TEST_CASE("where others wait for each few bytes ticks are short, but not for those who wait for somebody far slower") {
   const auto short_ones = [](LinePace& pace) {
     int count = 0;
-    while (count < 10'000 && pace.next_beat(6, false, kPlanned) == 5ms) ++count;
+    while (count < 10'000 && pace.next_tick(6, false, kPlanned) == 5ms) ++count;
     return count;
   };
   LinePace pace = pace_at(kLine);
   CHECK(short_ones(pace) == 100);
   CHECK(short_ones(pace) == 0);
-  CHECK(pace.next_beat(6, true, kPlanned) > 29ms);
+  CHECK(pace.next_tick(6, true, kPlanned) > 29ms);
   int closing = 0;
-  while (closing < 10'000 && pace.next_beat(6, true, 0) == 5ms) ++closing;
+  while (closing < 10'000 && pace.next_tick(6, true, 0) == 5ms) ++closing;
   CHECK(closing == 100);
   pace.begin(TimePoint{}, kPlanned, kLine);
   CHECK(short_ones(pace) == 100);

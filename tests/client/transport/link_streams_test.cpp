@@ -343,7 +343,7 @@ TEST_CASE("what a link has taken is still written when it closes, and nothing th
   CHECK(pair.dialler.links.empty());
 }
 
-TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link has a pace in beats") {
+TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link has a pace in ticks") {
   LinkPair pair("bbr", Duration{});
   if (is_loss_based(pair.accepted)) return;  // this system does not offer us bbr
   Link& link = *pair.acceptor.up;
@@ -351,7 +351,7 @@ TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link h
   pair.slow_down(20'000);
   link.set_pace(1e6);
   CHECK(pace() == 20'000);
-  link.expect_beats(true);
+  link.expect_ticks(true);
   CHECK(pace() == 20'000);
   link.set_pace(0);
   CHECK(pace() == 20'000);
@@ -360,16 +360,16 @@ TEST_CASE("a far stream of bbr's that has become slow begins anew, if its link h
   CHECK(congestion_control_of(pair.accepted) == "bbr");
 }
 
-TEST_CASE("beats have little more lie unread in a socket whose download is limited") {
+TEST_CASE("ticks have little more lie unread in a socket whose download is limited") {
   LinkPair pair;
   pair.acceptor.context.download.set(125'000);
   pair.acceptor.up->limit_window();
   const int before = receive_buffer_of(pair.accepted);
-  pair.acceptor.up->expect_beats(true);
+  pair.acceptor.up->expect_ticks(true);
   CHECK(receive_buffer_of(pair.accepted) < 2 * before);
 }
 
-TEST_CASE("in beats a full socket waits for the next one, or for their end") {
+TEST_CASE("in ticks a full socket waits for the next one, or for their end") {
   LinkPair pair;
   pair.acceptor.context.download.set(2e6);
   pair.acceptor.up->limit_window();
@@ -380,7 +380,7 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   };
   constexpr std::uint32_t kFrames = 60;  // 4.5 MB
   pair.dialler.to_send = kFrames;
-  link.expect_beats(true);
+  link.expect_ticks(true);
   link.pump();
   for (int slot = 0; slot < 8; ++slot) {  // until the socket's speed is known
     run_for(30ms);
@@ -396,17 +396,17 @@ TEST_CASE("in beats a full socket waits for the next one, or for their end") {
   };
   const std::uint32_t before = settled();
   REQUIRE(before < kFrames);
-  link.beat(20ms);
+  link.tick(20ms);
   link.pump();
   const std::uint32_t after = settled();
   CHECK(after > before);
   REQUIRE(after < kFrames);
-  link.expect_beats(false);
+  link.expect_ticks(false);
   pair.run_until([&] { return pair.acceptor.received == kFrames; });
   CHECK(pair.acceptor.in_order);
 }
 
-TEST_CASE("in beats no room for output wakes us, and what comes afterwards is heard as before") {
+TEST_CASE("in ticks no room for output wakes us, and what comes afterwards is heard as before") {
   LinkPair pair;
   for (End* end : {&pair.dialler, &pair.acceptor}) {
     end->to_send = 100;
@@ -415,9 +415,9 @@ TEST_CASE("in beats no room for output wakes us, and what comes afterwards is he
   pair.run_until([&] { return pair.dialler.received == 100 && pair.acceptor.received == 100; });
   CHECK(sockets_watched_for_room() > 0);  // the dialled one, in any case
   for (int round = 1; round <= 2; ++round) {
-    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(true);
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_ticks(true);
     CHECK(sockets_watched_for_room() == 0);
-    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_beats(false);
+    for (End* end : {&pair.dialler, &pair.acceptor}) end->up->expect_ticks(false);
     for (End* end : {&pair.dialler, &pair.acceptor}) {
       end->to_send += 100;
       end->up->pump();
@@ -432,11 +432,11 @@ TEST_CASE("a far stream gets what is wished for") {
   CHECK(pair.congestion_control() == "reno");
 }
 
-TEST_CASE("a near stream keeps the congestion control that it was accepted with, in beats, too") {
+TEST_CASE("a near stream keeps the congestion control that it was accepted with, in ticks, too") {
   LinkPair pair("bbr", Duration::max());
   CHECK(pair.congestion_control() == kPlainCongestionControl);
   Link& link = *pair.acceptor.up;
-  link.expect_beats(true);
+  link.expect_ticks(true);
   link.set_pace(1e6);
   (void)link.count_traffic();
   CHECK(pair.congestion_control() == kPlainCongestionControl);

@@ -13,7 +13,7 @@ struct Stream {
   // The finding after this many more packets had to be sent again.
   Finding look(int sent_again) {
     counters.packets_sent_again += sent_again;
-    return watch.note(counters, backlogged, beat);
+    return watch.note(counters, backlogged, tick);
   }
 
   TcpCounters counters{.packets_in_flight = 40,
@@ -21,7 +21,7 @@ struct Stream {
                        .round_trip = std::chrono::milliseconds(42),
                        .round_trip_least = std::chrono::milliseconds(40)};
   bool backlogged = true;
-  Duration beat{};
+  Duration tick{};
   LossWatch watch;
 };
 
@@ -43,12 +43,12 @@ TEST_CASE("losses after packets had to wait are a full line's") {
   CHECK(stream.look(2) == Finding::line_full);
 }
 
-TEST_CASE("packets that are sent in beats wait for each other, and not for a full line") {
+TEST_CASE("packets that are sent in ticks wait for each other, and not for a full line") {
   Stream stream;
   stream.counters.round_trip = std::chrono::milliseconds(100);
   stream.look(0);
   CHECK(stream.look(1) == Finding::line_full);
-  stream.beat = std::chrono::milliseconds(25);
+  stream.tick = std::chrono::milliseconds(25);
   stream.look(0);
   CHECK(stream.look(1) == Finding::held_back);
   stream.counters.round_trip = std::chrono::milliseconds(120);

@@ -28,7 +28,7 @@ RawPeer::RawPeer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXE
 }
 
 RawPeer::RawPeer(int port, const crypto::TlsContext& tls) : RawPeer(port) {
-  stream_.emplace(tls, TlsStream::Socket{socket_, buffers_}, TlsStream::Role::client, SystemClock().wall_now());
+  stream_.emplace(tls, PeerTlsStream::Socket{socket_, buffers_}, PeerTlsStream::Role::client, SystemClock().wall_now());
   (void)stream_->handshake();  // a refusal shows in the first read
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/transport/frame_order.h"
-#include "client/transport/tls_stream.h"
+#include "client/transport/peer_tls_stream.h"
 #include "shared/wire/frames.h"
 
 namespace starling::transport::testing {
@@ -45,8 +45,8 @@ class RawPeer {
   bool read_exactly(std::span<std::uint8_t> out);
 
   int socket_ = -1;
-  std::shared_ptr<TlsStream::Buffers> buffers_ = std::make_shared<TlsStream::Buffers>();
-  std::optional<TlsStream> stream_;
+  std::shared_ptr<PeerTlsStream::Buffers> buffers_ = std::make_shared<PeerTlsStream::Buffers>();
+  std::optional<PeerTlsStream> stream_;
 };
 
 }  // namespace starling::transport::testing

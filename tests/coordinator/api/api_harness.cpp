@@ -38,10 +38,11 @@ Digest digest_of(std::uint8_t byte) {
 }
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
-  return {stores.accounts,    stores.invites, stores.runs,     contributions,      stores.claims,    stores.evaluations,
-          stores.leaderboard, stores.lanes,   stores.leases,   stores.electorates, stores.artefacts, stores.checkpoints,
-          stores.standings,   stores.credit,  stores.news,     stores.bans,        stores.logins,    stores.sessions,
-          stores.keeper,      stores.teams,   stores.settings, stores.audit,       stores.operators, stores.stats};
+  return {stores.accounts,    stores.invites,   stores.runs,   contributions,      stores.claims,
+          stores.evaluations, stores.lanes,     stores.leases, stores.electorates, stores.artefacts,
+          stores.checkpoints, stores.standings, stores.credit, stores.news,        stores.bans,
+          stores.logins,      stores.sessions,  stores.keeper, stores.teams,       stores.settings,
+          stores.audit,       stores.operators, stores.stats};
 }
 
 }  // namespace

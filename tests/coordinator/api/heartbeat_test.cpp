@@ -59,9 +59,9 @@ TEST_CASE("a round that both report is in the ledger once it is acknowledged") {
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 70);
   const auto reply = project.ada.call();
   CHECK(reply->round == 1);
-  CHECK(reply->credited_samples == 35);
-  CHECK(reply->credit == doctest::Approx(0.35));
-  CHECK(project.stores().leaderboard.rows("one", {})->front().totals.credit == 350'000);
+  CHECK(reply->credited.samples == 35);
+  CHECK(reply->credited.credit == doctest::Approx(0.35));
+  CHECK(project.stores().standings.volunteers_of("one", {})->front().totals.credit == 350'000);
   CHECK(project.stores().contributions.verify_totals().ok());
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a restart goes on where the ledger is, with the same lanes") {
   CHECK(reply->state_digest == state_of_round(2));
   CHECK(reply->acknowledged_rounds == 2);
   CHECK(reply->lane == 1);
-  CHECK(reply->credited_samples == 60);
+  CHECK(reply->credited.samples == 60);
   CHECK(reply->run_state == wire::RunState::running);
   CHECK(project.bob.call()->lane == 0);
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 120);
@@ -137,7 +137,7 @@ TEST_CASE("a full disk: serving goes on, nothing is acknowledged, nothing is los
   const auto reply = project.ada.call();
   CHECK(reply->round == 1);
   CHECK(reply->acknowledged_rounds == 0);
-  CHECK(reply->credited_samples == 0);
+  CHECK(reply->credited.samples == 0);
   project.contributions.full = false;
   project.wait_until_acknowledged(1);
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
@@ -179,7 +179,7 @@ TEST_CASE("a coordinator that stands down serves nothing and stores nothing more
   project.contributions.full = true;
   project.finish(0);
   for (int tries = 0; tries < 5000 && project.contributions.refused == 0; ++tries) REQUIRE(project.ada.call().ok());
-  project.run().stand_down();
+  project.run().step_down();
   project.contributions.full = false;  // the entries to retry belong to a term that is over
   CHECK(project.ada.call().error().code == ErrorCode::unavailable);
   CHECK(project.stranger().get("/v1/run")->status == 503);

@@ -5,6 +5,7 @@
 
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/secrets.h"
+#include "shared/protocol/error_reply.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {

@@ -41,10 +41,10 @@ TEST_CASE("an answer says what is in work, and the account's durable credit") {
   CHECK(reply.run_state == wire::RunState::running);
   CHECK(reply.round == 7);
   CHECK(reply.state_digest == swarm.run.canonical);
-  CHECK(reply.samples_accumulated == 12);
-  CHECK(reply.swarm_size == 1);
-  CHECK(reply.credited_samples == 5000);
-  CHECK(reply.credit == doctest::Approx(credit_of(1e9, 5000)));
+  CHECK(reply.swarm.samples_accumulated == 12);
+  CHECK(reply.swarm.size == 1);
+  CHECK(reply.credited.samples == 5000);
+  CHECK(reply.credited.credit == doctest::Approx(credit_earned(1e9, 5000)));
   CHECK(reply.acknowledged_rounds == 6);  // the store has not taken round 6
   CHECK(swarm.member(1).told == milliseconds(reply.next_heartbeat_ms));
 }

@@ -213,7 +213,7 @@ TEST_CASE("a member that measures the state is waited for a while, then planned 
   swarm.call_all({1, 2, 3});
   CHECK_FALSE(swarm.plan().has_value());
   CHECK(swarm.planner.phase(swarm.now) == RoundPhase::waiting);
-  swarm.now = swarm.run.round_began + usual_welcome(swarm.run.rhythm, options);
+  swarm.now = swarm.run.round_began + usual_join_grace(swarm.run.rhythm, options);
   swarm.call_all({1, 2, 3});
   const std::optional<SeatedGroup> seated = swarm.plan();
   REQUIRE(seated.has_value());

@@ -384,7 +384,7 @@ TEST_CASE("members that claim absurd counts and rates neither silence the others
   const auto reply = swarm.call(honest).reply;
   CHECK(wire::decode_heartbeat_reply(wire::encode(reply)).ok());
   for (int number : {2, 3, 4}) swarm.call(swarm.member(number));
-  CHECK(swarm.call(honest).reply.samples_accumulated == 100);
+  CHECK(swarm.call(honest).reply.swarm.samples_accumulated == 100);
 }
 
 TEST_CASE("what an account was credited for rides on every reply") {
@@ -392,9 +392,9 @@ TEST_CASE("what an account was credited for rides on every reply") {
   recovered.credited = {{1000 + 1, 500}};
   Swarm swarm(small_manifest(), recovered);
   const auto decision = swarm.call(swarm.add(1));
-  CHECK(decision.reply.credited_samples == 500);
-  CHECK(decision.reply.credit == doctest::Approx(1e9 * 500 * 200 / 86400e9));
-  CHECK(credit_of(86400e9 / 200, 3) == doctest::Approx(3.0));
+  CHECK(decision.reply.credited.samples == 500);
+  CHECK(decision.reply.credited.credit == doctest::Approx(1e9 * 500 * 200 / 86400e9));
+  CHECK(credit_earned(86400e9 / 200, 3) == doctest::Approx(3.0));
 }
 
 }  // namespace starling::core::testing

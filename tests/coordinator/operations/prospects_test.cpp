@@ -136,9 +136,9 @@ TEST_CASE("who mixes with more at a time moves more bytes, in mixings that take 
     });
   };
   const Prospect pairs = of("exponential"), grid = of("grid"), complete = of("complete");
-  CHECK(complete.method.mixing_members == 8);
-  CHECK(pairs.round.mixing_s < grid.round.mixing_s);
-  CHECK(grid.round.mixing_s < complete.round.mixing_s);
+  CHECK(complete.method.gossip_members == 8);
+  CHECK(pairs.round.gossip_s < grid.round.gossip_s);
+  CHECK(grid.round.gossip_s < complete.round.gossip_s);
   CHECK(pairs.samples_per_s == complete.samples_per_s);  // no computer waits for the exchanges
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("pairs that take turns mix half as often") {
   const Prospect always = find(prospects(run, hosts_of(kHome)), "", "fp32");
   run.local->partners = "alternating-exponential-ring";
   const Prospect in_turn = find(prospects(run, hosts_of(kHome)), "", "fp32");
-  CHECK(in_turn.round.mixing_s == always.round.mixing_s);
+  CHECK(in_turn.round.gossip_s == always.round.gossip_s);
   run.local->partners.clear();
   const double without = find(prospects(run, hosts_of(kHome)), "", "fp32").round.bytes_sent;
   CHECK(in_turn.round.bytes_sent - without == doctest::Approx((always.round.bytes_sent - without) / 2));

@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
+#include "shared/protocol/join.h"
 #include "shared/swarm/successor.h"
 
 namespace starling::server::testing {

@@ -9,7 +9,7 @@
 #include "shared/crypto/keys.h"
 #include "shared/manifest/join_link.h"
 #include "shared/net/http_client.h"
-#include "shared/protocol/messages.h"
+#include "shared/protocol/heartbeat.h"
 #include "tests/coordinator/server/process.h"
 #include "tests/support/temp_dir.h"
 

@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(Fixture,
   const TimePoint killed = clock.now();
   CHECK(project.get("/leaderboard", ports[1]).status == 200);
   REQUIRE(eventually([&] { return two.bob.call().ok(); }));
-  CHECK(clock.now() - killed < std::chrono::seconds(5));
+  CHECK(clock.now() - killed < std::chrono::seconds(30));  // a second or so on an idle computer
   first = serve(ports[0]);
   two.settle();
   two.finish_round();

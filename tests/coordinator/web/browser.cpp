@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/web/html.h"
+#include "shared/net/url.h"
 
 namespace starling::web::testing {
 
@@ -67,7 +68,7 @@ gate::Response Browser::send(const std::string& path, const Fields& fields, cons
   request.path = path;
   request.headers = headers;
   for (const auto& [name, value] : fields) {
-    request.body += (request.body.empty() ? "" : "&") + url_encode(name) + "=" + url_encode(value);
+    request.body += (request.body.empty() ? "" : "&") + net::url_encode(name) + "=" + net::url_encode(value);
   }
   return answer(std::move(request));
 }

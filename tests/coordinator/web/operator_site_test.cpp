@@ -3,6 +3,7 @@
 
 #include "coordinator/web/html.h"
 #include "coordinator/web/operator_site.h"
+#include "shared/net/url.h"
 #include "tests/coordinator/web/browser.h"
 
 namespace starling::web::testing {
@@ -301,7 +302,7 @@ TEST_CASE("markup, quotes, paths and SQL in any field of the operator's are text
     for (const char* path : {"/", "/people", "/news", "/audit"}) {
       CHECK(clean(grace.get(path, {{"done", text}, {"sought", text}, {"before", text}})));
     }
-    CHECK(grace.act(url_encode(text), {}).status == 404);
+    CHECK(grace.act(net::url_encode(text), {}).status == 404);
     Browser eve(office.router, "127.0.0.1");
     CHECK(clean(eve.log_in(text, text)));
   }

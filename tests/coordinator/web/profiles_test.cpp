@@ -160,9 +160,9 @@ TEST_CASE("badges are for percentiles, powers of ten and years") {
   db::Profile profile;
   profile.standing.joined = {now.unix_ms - 800 * kDay};
   CHECK(badges_of(profile, now).empty());
-  profile.standing.total = {10, 400'000};
+  profile.standing.earned(db::Board::total) = {10, 400'000};
   CHECK(badges_of(profile, now).front().title == "First samples");
-  profile.standing.total = {10, 1'000'000'000};
+  profile.standing.earned(db::Board::total) = {10, 1'000'000'000};
   profile.standing.last_contribution = now;
   profile.standing.recent = {50, now};
   profile.standing.rank = 5;

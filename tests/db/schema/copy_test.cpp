@@ -82,7 +82,7 @@ std::vector<std::string> contents(Connection& file) {
 
 TEST_CASE_FIXTURE(Fixture, "a database is the same after a journey to a server and back") {
   require_copied(copy_contents(file, postgres));
-  CHECK(postgres.query_int("SELECT samples FROM volunteer_total").value() == 8 * 9999);
+  CHECK(postgres.query_int("SELECT samples FROM tally_run WHERE kind = 0").value() == 8 * 9999);
   Connection back = new_file();
   require_copied(copy_contents(postgres, back));
   CHECK(contents(back) == contents(file));
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(Fixture, "what was copied goes on: numbers, totals and rules")
                           "VALUES (1, 10000, 1, 1, 8, 16, 5)")
                 .ok());
     CHECK(copy->query_int("SELECT max(id) FROM contribution").value() == 10'002);
-    CHECK(copy->query_int("SELECT samples FROM volunteer_total").value() == 8 * 10'000);
+    CHECK(copy->query_int("SELECT samples FROM tally_run WHERE kind = 0").value() == 8 * 10'000);
     REQUIRE(copy->execute("INSERT INTO ban (kind, subject, reason, created_ms, expires_ms) "
                           "VALUES ('user', 'Eve', 'spam', 1, 2)")
                 .ok());

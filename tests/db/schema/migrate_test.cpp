@@ -101,8 +101,8 @@ TEST_CASE("the ledger can not be changed, by anybody") {
     CHECK_FALSE(connection.execute(change).ok());
   }
   CHECK(connection.query_int("SELECT samples FROM contribution").value() == 8);
-  CHECK(connection.query_int("SELECT samples FROM volunteer_total").value() == 8);
-  CHECK(connection.query_int("SELECT credit FROM account_total").value() == 16);
+  CHECK(connection.query_int("SELECT samples FROM tally_run WHERE kind = 0").value() == 8);
+  CHECK(connection.query_int("SELECT credit FROM tally WHERE kind = 0").value() == 16);
   CHECK(connection.query_int("SELECT volunteers FROM run").value() == 1);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("a reversal takes one line back as a whole, once, and nothing else") {
   CHECK_FALSE(insert("(1, 0, 1, 1, -8, -16, 5, 1)").ok());  // a second reversal of the line
   CHECK_FALSE(insert("(1, 0, 1, 1, 8, 16, 5, 2)").ok());    // a reversal cannot be reversed
   CHECK(connection.query_int("SELECT sum(samples) + sum(credit) FROM contribution").value() == 0);
-  CHECK(connection.query_int("SELECT samples + credit FROM account_total").value() == 0);
+  CHECK(connection.query_int("SELECT samples + credit FROM tally WHERE kind = 0").value() == 0);
   CHECK(connection.query_int("SELECT samples + credit FROM run").value() == 0);
 }
 
@@ -152,11 +152,12 @@ TEST_CASE("a database of the first schema keeps its hosts, its ledger and its to
                        "INSERT INTO contribution (run_id, round, peer_id, account_id, samples, credit, at_ms) "
                        "VALUES ('a', 4, zeroblob(32), 1, 5, 7, 86400000)")
               .ok());
-  const char* sums = "SELECT sum(samples * 1000003 + credit * account_id) FROM volunteer_total";
-  const std::int64_t before = connection.query_int(sums).value();
+  const std::int64_t before =
+      connection.query_int("SELECT sum(samples * 1000003 + credit * account_id) FROM volunteer_total").value();
   const Status migrated = migrate(connection);
   REQUIRE_MESSAGE(migrated.ok(), (migrated.ok() ? "" : migrated.error().message));
-  CHECK(connection.query_int(sums).value() == before);
+  CHECK(connection.query_int("SELECT sum(samples * 1000003 + credit * holder) FROM tally_run WHERE kind = 0").value() ==
+        before);
   CHECK(connection
             .query_int("SELECT count(*) FROM contribution JOIN host ON host.id = host AND "
                        "host.account_id = contribution.account_id")
@@ -166,7 +167,7 @@ TEST_CASE("a database of the first schema keeps its hosts, its ledger and its to
   CHECK(connection.query_int("SELECT revoked FROM host WHERE account_id = 2").value() == 1);
   // 4 credits in the first day: 4 (1 - 2^(-1/7)); two grants at one instant.
   const std::int64_t recent =
-      connection.query_int("SELECT round(recent * 1e6) FROM account_total WHERE account_id = 2").value();
+      connection.query_int("SELECT round(recent * 1e6) FROM tally WHERE kind = 0 AND holder = 2").value();
   CHECK(recent == doctest::Approx(2e6 * 0.094276 + 2e6 * 0.0990210).epsilon(1e-5));
   CHECK(connection.query_int("SELECT count(*) FROM pragma_foreign_key_check").value() == 0);
 }

@@ -101,7 +101,7 @@ TEST_CASE("the ledger and the audit log on PostgreSQL can not be changed either"
     CAPTURE(change);
     CHECK(both.postgres.execute(change).error().code == ErrorCode::invalid_argument);
   }
-  CHECK(both.postgres.query_int("SELECT samples FROM volunteer_total").value() == 8);
+  CHECK(both.postgres.query_int("SELECT samples FROM tally_run WHERE kind = 0").value() == 8);
   CHECK(both.postgres.query_int("SELECT volunteers FROM run").value() == 1);
 }
 

@@ -22,17 +22,9 @@ constexpr const char* kCrowd =
     "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) SELECT decode(lpad(to_hex(i), 64, '0'), 'hex'), "
     "  i, i, i FROM generate_series(1, 20000) AS i;"
     "INSERT INTO run (run_id, manifest_envelope, state, created_ms) VALUES ('r', '', 'running', 1);"
-    "INSERT INTO account_total (account_id, samples, credit, last_ms, recent, recent_ms) SELECT i, i % 100, i % 1000, "
-    "  i, i % 5000 + 1, i FROM generate_series(1, 20000) AS i;"
-    "INSERT INTO volunteer_total (run_id, account_id, samples, credit, last_ms) SELECT 'r', i, i % 100, i % 1000 + 1, "
-    "i "
-    "  FROM generate_series(1, 20000) AS i;"
-    "INSERT INTO window_total (days, account_id, samples, credit) SELECT d, i, i % 100, i % 1000 + 1 FROM "
-    "  generate_series(1, 20000) AS i, unnest(ARRAY[1, 7]) AS d;"
     "INSERT INTO tally (kind, holder, samples, credit, last_ms, recent, recent_ms, shown) SELECT k, i, i % 100, "
-    "  i % 1000 + 1, i, i % 5000 + 1, i, 1 FROM generate_series(1, 20000) AS i, unnest(ARRAY[1, 2]) AS k WHERE k = 2 "
-    "OR "
-    "  i <= 2000;"
+    "  i % 1000 + 1, i, i % 5000 + 1, i, 1 FROM generate_series(1, 20000) AS i, unnest(ARRAY[0, 1, 2]) AS k "
+    "  WHERE k <> 1 OR i <= 2000;"
     "INSERT INTO tally_run (kind, run, holder, samples, credit, shown) SELECT kind, 1, holder, samples, credit, 1 FROM "
     "  tally;"
     "INSERT INTO tally_window (kind, days, holder, samples, credit, shown) SELECT kind, d, holder, samples, credit, 1 "
@@ -60,11 +52,8 @@ TEST_CASE("on a server, too, a place on any board is counted in its index, and i
       const std::string plan = plan_of(connection, rank_sql(sql));
       CAPTURE(plan);
       CHECK(plan.find("Index") != std::string::npos);
-      CHECK(plan.find("Seq Scan on account_total") == std::string::npos);
-      CHECK(plan.find("Seq Scan on volunteer_total") == std::string::npos);
-      CHECK(plan.find("Seq Scan on window_total") == std::string::npos);
       CHECK(plan.find("Seq Scan on tally") == std::string::npos);
-      const std::string rows = "SELECT " + std::string(sql.id) + " FROM " + sql.from + " ORDER BY " + sql.order;
+      const std::string rows = "SELECT holder FROM " + sql.from + " ORDER BY " + sql.order;
       Statement there = connection.prepare(rows + " LIMIT 1 OFFSET 1233").value();
       REQUIRE(there.bind("r").step().value());
       CHECK(rank_on(connection, sql, "r", there.integer(0)).value() == 1234);

@@ -139,10 +139,10 @@ TEST_CASE_FIXTURE(Fixture, "every board has its own order, its own members and i
   REQUIRE(second->rows.size() == 1);
   CHECK(second->rows[0].rank == 2);
   CHECK(second->rows[0].display_name == "Ben");
-  CHECK(second->rows[0].total.credit == credits(301));
-  CHECK(second->rows[0].run.credit == 0);
-  CHECK(second->rows[0].day.credit == credits(1));
-  CHECK(second->rows[0].week.credit == credits(301));
+  CHECK(second->rows[0].earned(Board::total).credit == credits(301));
+  CHECK(second->rows[0].earned(Board::run).credit == 0);
+  CHECK(second->rows[0].earned(Board::day).credit == credits(1));
+  CHECK(second->rows[0].earned(Board::week).credit == credits(301));
   CHECK(second->rows[0].joined == kStart);
 }
 
@@ -167,8 +167,8 @@ TEST_CASE_FIXTURE(Fixture, "names are found by any part of them, with their rank
 
 TEST_CASE_FIXTURE(Fixture, "sums of the last day and week follow the time, line by line") {
   const AccountId ada = join_at("Ada", 1);
-  const auto day = [&] { return stores.standings.page({.pinned = "Ada"})->pinned->day.credit; };
-  const auto week = [&] { return stores.standings.page({.pinned = "Ada"})->pinned->week.credit; };
+  const auto day = [&] { return stores.standings.page({.pinned = "Ada"})->pinned->earned(Board::day).credit; };
+  const auto week = [&] { return stores.standings.page({.pinned = "Ada"})->pinned->earned(Board::week).credit; };
   constexpr int kADay = 4;
   for (int quarter = 0; quarter < 9 * kADay; ++quarter) {
     const WallTime now{kStart.unix_ms + quarter * kDay / kADay};
@@ -202,7 +202,7 @@ TEST_CASE_FIXTURE(Fixture, "what is corrected is gone from every total, and stay
   CHECK(outcome->taken_back.credit == credits(1000));
   CHECK(stores.credit.correct(wrong)->lines == 0);  // no line is reversed twice
   CHECK(stores.contributions.ledger_sum("r")->credit == credits(120));
-  CHECK(stores.leaderboard.totals("r")->credit == credits(120));
+  CHECK(stores.standings.credited("r")->totals.credit == credits(120));
   for (const Board board : {Board::recent, Board::total, Board::run, Board::day, Board::week}) {
     CHECK(names({.board = board, .run_id = "r"}) == std::vector<std::string>{"Ada"});
   }

@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(Fixture, "who closes does not wait for a server that went away
     server.wait();
     closed = clock.now();
   }
-  CHECK(clock.now() - closed < std::chrono::seconds(3));
+  CHECK(clock.now() - closed < std::chrono::seconds(30));  // the sleeper would take 60
   CHECK(told.get_future().get().error().message.find("look before you do it again") != std::string::npos);
   server.start();
   CHECK(rows_of(1) == 0);
@@ -154,7 +154,7 @@ TEST_CASE_FIXTURE(Fixture, "a leader that falls silent loses the lead to the nex
   const SystemClock clock;
   const TimePoint begin = clock.now();
   while (!next->campaign().value()) continue;
-  CHECK(clock.now() - begin < std::chrono::seconds(5));
+  CHECK(clock.now() - begin < std::chrono::seconds(30));  // three on an idle computer
   CHECK_FALSE(silent->campaign().value());
 }
 

@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(Fixture, "a round's result reaches ledger, totals and the run'
   CHECK(stores.runs.find("r")->round == 5);
   CHECK(stores.runs.rounds("r", {})->front().samples == 30);
   CHECK(stores.contributions.ledger_sum("r").value() == Totals{30, 3000});
-  CHECK(stores.leaderboard.totals("r").value() == Totals{30, 3000});
+  CHECK(stores.standings.credited("r")->totals == Totals{30, 3000});
   CHECK(stores.contributions.entries_of(ben, {})->front().contribution.samples == 20);
   CHECK(stores.contributions.verify_totals().ok());
 }
@@ -196,22 +196,26 @@ TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run an
               .ok());
   REQUIRE(stores.contributions.append(round_of("s", 0, {{peer(1), ada, 10, 250, {70}}, {peer(3), eve, 20, 300, {80}}}))
               .ok());
-  const auto in_run = stores.leaderboard.rows("r", {}).value();
+  const auto in_run = stores.standings.volunteers_of("r", {}).value();
   REQUIRE(in_run.size() == 2);
   CHECK(in_run[0].display_name == "Ben");
+  CHECK(in_run[1].account_id == ada);
   CHECK(in_run[1].totals == Totals{10, 100});
-  const auto overall = stores.leaderboard.rows("", {}).value();
+  CHECK(stores.standings.volunteers_of("r", {.limit = 1, .offset = 1})->front().account_id == ada);
+  const auto overall = stores.standings.page({.board = Board::total}).value().rows;
   REQUIRE(overall.size() == 3);
-  CHECK(overall[0].account_id == ada);
-  CHECK(overall[0].totals == Totals{20, 350});
+  CHECK(overall[0].holder_id == ada);
+  CHECK(overall[0].earned(Board::total) == Totals{20, 350});
   CHECK(overall[0].last_contribution.unix_ms == 70);
-  CHECK(overall[1].account_id == eve);  // equal credit to Ben's, but more samples
-  CHECK(overall[2].account_id == ben);
-  CHECK(stores.leaderboard.rows("", {.limit = 1, .offset = 1})->front().account_id == eve);
-  CHECK(stores.leaderboard.volunteers("").value() == 3);
-  CHECK(stores.leaderboard.volunteers("r").value() == 2);
-  CHECK(stores.leaderboard.totals("").value() == Totals{50, 950});
-  CHECK(stores.leaderboard.volunteers("t").error().code == ErrorCode::not_found);
+  CHECK(overall[1].holder_id == eve);  // equal credit to Ben's, but more samples
+  CHECK(overall[2].holder_id == ben);
+  CHECK(stores.standings.credited("")->totals == Totals{50, 950});
+  CHECK(stores.standings.credited("")->volunteers == 3);
+  CHECK(stores.standings.credited("r")->volunteers == 2);
+  CHECK(stores.standings.credited("t").error().code == ErrorCode::not_found);
+  REQUIRE(stores.credit.correct({.account_id = ben, .reason = "x", .now = {}}).ok());
+  CHECK(stores.standings.volunteers_of("r", {})->back().account_id == ben);  // with nothing left
+  CHECK(stores.standings.credited("r")->volunteers == 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and those of a round are read as one") {

@@ -23,7 +23,7 @@ struct Fixture : Ledger {
   }
   [[nodiscard]] MicroCredit total_of(Holder of, const std::string& name) const {
     const auto page = stores.standings.page({.of = of, .board = Board::total, .pinned = name});
-    return page->pinned ? page->pinned->total.credit : -1;
+    return page->pinned ? page->pinned->earned(Board::total).credit : -1;
   }
   void roll(WallTime now) const {
     REQUIRE(stores.standings.roll(now).ok());
@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(Fixture, "a profile tells ranks, runs and days") {
   const auto profile = stores.standings.profile({Holder::volunteer, page->pinned->holder_id, now, 30});
   REQUIRE(profile.ok());
   CHECK(profile->standing.display_name == "volunteer 7");
-  CHECK(profile->standing.total.credit == 107'000'000);
+  CHECK(profile->standing.earned(Board::total).credit == 107'000'000);
   CHECK(profile->standing.rank == 1);  // by the recent average
   CHECK(profile->total_rank == 1);
   CHECK(profile->ranked == 1);  // the others are below one credit a day

@@ -51,9 +51,7 @@ TEST_CASE("a program that starts alone starts the daemon, shows its window, and 
   CHECK(wait_for([&] { return application.daemon().connected(); }));
   CHECK(application.window().isVisible());
   CHECK(wait_for([&] { return application.wizard() != nullptr; }));
-  wire::ControlRequest stop;
-  stop.command = "stop";
-  application.daemon().tell(stop);
+  application.daemon().tell(wire::StopDaemon{});
   CHECK(wait_for([&] { return application.daemon().linkState() == link::LinkState::gone; }));
 }
 

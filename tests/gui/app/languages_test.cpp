@@ -42,8 +42,8 @@ TEST_CASE("English counts in singular and plural, Russian in its three forms") {
   models::Snapshot snapshot;
   snapshot.link = link::LinkState::connected;
   snapshot.status.emplace();
-  snapshot.status->project = "Birds";
-  snapshot.status->phase = "paused";
+  snapshot.status->membership.project = "Birds";
+  snapshot.status->phase = wire::DaemonPhase::paused;
   snapshot.status->rules.code = "in_use";
   const auto detail = [&](int minutes) {
     snapshot.preferences.idle_minutes = minutes;

@@ -41,9 +41,7 @@ struct Look {
   }
 };
 
-void tell(models::DaemonModel& daemon, const char* command, const std::function<bool()>& done) {
-  wire::ControlRequest request;
-  request.command = command;
+void tell(models::DaemonModel& daemon, const wire::ControlRequest& request, const std::function<bool()>& done) {
   daemon.tell(request);
   wait_for(done);
 }
@@ -69,9 +67,9 @@ void take_window(const std::filesystem::path& data_dir, const Look& look) {
   }
   window.open(Page::home);
   window.resize(kWide);
-  tell(daemon, "pause", [&] { return daemon.status().phase == "paused"; });
+  tell(daemon, wire::Pause{}, [&] { return daemon.status().phase == wire::DaemonPhase::paused; });
   look.take(window, QStringLiteral("paused"));
-  tell(daemon, "resume", [&] { return daemon.status().phase != "paused"; });
+  tell(daemon, wire::Resume{}, [&] { return daemon.status().phase != wire::DaemonPhase::paused; });
 }
 
 void take_wizard(const std::filesystem::path& data_dir, const QString& link, const Look& look) {
@@ -94,9 +92,9 @@ void take_wizard(const std::filesystem::path& data_dir, const QString& link, con
     }
     wizard.next();
   }
-  wait_for([&] { return daemon.status().samples_credited > 0; });
+  wait_for([&] { return daemon.status().training.samples_credited > 0; });
   look.take(wizard, QStringLiteral("wizard-6"));
-  tell(daemon, "leave", [&] { return daemon.status().project.empty(); });
+  tell(daemon, wire::LeaveProject{}, [&] { return daemon.status().membership.project.empty(); });
 }
 
 void take_without_project(const std::filesystem::path& data_dir, const Look& look) {

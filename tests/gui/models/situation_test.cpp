@@ -12,13 +12,13 @@ using namespace starling::models;
 
 namespace {
 
-Snapshot connected(const char* phase) {
+Snapshot connected(wire::DaemonPhase phase) {
   Snapshot snapshot;
   snapshot.link = link::LinkState::connected;
   snapshot.status.emplace();
   snapshot.status->phase = phase;
-  snapshot.status->project = "Birds";
-  snapshot.status->swarm_size = 3;
+  snapshot.status->membership.project = "Birds";
+  snapshot.status->swarm.size = 3;
   snapshot.now.unix_ms = 1'700'000'000'000;
   snapshot.preferences.temperature_max_c = 80;
   snapshot.preferences.data_max_gb_per_month = 5;
@@ -32,7 +32,7 @@ TEST_CASE("every reason of the rules has words of its own, an end and an action"
   for (int i = 1; i < policy::kReasons; ++i) {
     const std::string code(policy::to_string(static_cast<policy::Reason>(i)));
     CAPTURE(code);
-    Snapshot snapshot = connected("paused");
+    Snapshot snapshot = connected(wire::DaemonPhase::paused);
     snapshot.status->rules.code = code;
     snapshot.status->reason = "the daemon's own words";
     const Situation situation = situationOf(snapshot);
@@ -42,33 +42,35 @@ TEST_CASE("every reason of the rules has words of its own, an end and an action"
     CHECK_FALSE(situation.action.isEmpty());
     CHECK(situation.remedy != Remedy::none);
     CHECK((situation.face == Face::paused || situation.face == Face::waiting));
-    if (situation.remedy == Remedy::request) CHECK_FALSE(situation.request.command.empty());
+    const bool asks = !std::holds_alternative<wire::GetStatus>(situation.request);
+    CHECK(asks == (situation.remedy == Remedy::request));
     headlines.insert(situation.headline);
   }
   CHECK(headlines.size() == policy::kReasons - 1);
 }
 
 TEST_CASE("a reason that this window does not know yet is shown in the daemon's words") {
-  Snapshot snapshot = connected("paused");
+  Snapshot snapshot = connected(wire::DaemonPhase::paused);
   snapshot.status->rules.code = "eclipse";
   snapshot.status->reason = "the sun is gone";
   CHECK(situationOf(snapshot).headline == QStringLiteral("the sun is gone"));
 }
 
 TEST_CASE("a pause shows the volunteer's own words, and when it ends") {
-  Snapshot snapshot = connected("paused");
+  Snapshot snapshot = connected(wire::DaemonPhase::paused);
   snapshot.status->rules.code = "snoozed";
   snapshot.status->reason = "snoozed by you: gaming";
   snapshot.status->rules.ends_at.unix_ms = snapshot.now.unix_ms + 60'000;
   const Situation situation = situationOf(snapshot);
   CHECK(situation.headline == QStringLiteral("Snoozed by you: gaming"));
   CHECK(situation.detail.startsWith(QStringLiteral("Goes on: ")));
-  CHECK(situation.request.command == "resume");
+  CHECK(std::holds_alternative<wire::Resume>(situation.request));
 }
 
 TEST_CASE("the phases of a round are one steady sentence") {
   std::set<QString> headlines;
-  for (const char* phase : {"training", "averaging", "stepping", "evaluating"}) {
+  for (const auto phase : {wire::DaemonPhase::training, wire::DaemonPhase::averaging, wire::DaemonPhase::stepping,
+                           wire::DaemonPhase::evaluating}) {
     const Situation situation = situationOf(connected(phase));
     CHECK(situation.face == Face::training);
     headlines.insert(situation.headline);
@@ -77,12 +79,12 @@ TEST_CASE("the phases of a round are one steady sentence") {
 }
 
 TEST_CASE("without a coordinator training goes on, and both are said") {
-  Snapshot snapshot = connected("training");
-  snapshot.status->coordinator_away = true;
+  Snapshot snapshot = connected(wire::DaemonPhase::training);
+  snapshot.status->membership.coordinator_away = true;
   const Situation situation = situationOf(snapshot);
   CHECK(situation.face == Face::training);
   CHECK(situation.headline == QStringLiteral("Training goes on; Birds cannot be reached"));
-  snapshot.status->phase = "joining";
+  snapshot.status->phase = wire::DaemonPhase::joining;
   snapshot.status->reason = "the coordinator cannot be reached";
   CHECK(situationOf(snapshot).face == Face::disconnected);
 }
@@ -97,23 +99,23 @@ TEST_CASE("without a daemon there is one button: to start it") {
 }
 
 TEST_CASE("without a project the one thing to do is to join") {
-  Snapshot snapshot = connected("idle");
-  snapshot.status->project.clear();
+  Snapshot snapshot = connected(wire::DaemonPhase::idle);
+  snapshot.status->membership.project.clear();
   CHECK(situationOf(snapshot).remedy == Remedy::join);
   CHECK(situationOf(snapshot).face == Face::attention);
 }
 
 TEST_CASE("a problem asks for attention, unless the volunteer has paused") {
-  Snapshot snapshot = connected("training");
+  Snapshot snapshot = connected(wire::DaemonPhase::training);
   snapshot.status->problems = {"the disk is full"};
   CHECK(situationOf(snapshot).face == Face::attention);
-  snapshot.status->phase = "paused";
+  snapshot.status->phase = wire::DaemonPhase::paused;
   snapshot.status->rules.code = "paused";
   CHECK(situationOf(snapshot).face == Face::paused);
 }
 
 TEST_CASE("a run that the owner's limits keep away says why, and offers the limit") {
-  Snapshot snapshot = connected("preparing");
+  Snapshot snapshot = connected(wire::DaemonPhase::preparing);
   snapshot.status->reason =
       "this run needs more memory than you allow: 6.1 GB, and your limits leave 4.0 of the 8.0 that are here";
   snapshot.status->ends_when = "you allow more memory";
@@ -128,8 +130,8 @@ TEST_CASE("a run that the owner's limits keep away says why, and offers the limi
 }
 
 TEST_CASE("a run that is a program asks its volunteer, who can say yes in the window") {
-  Snapshot snapshot = connected("preparing");
-  snapshot.status->project = "Birds";
+  Snapshot snapshot = connected(wire::DaemonPhase::preparing);
+  snapshot.status->membership.project = "Birds";
   snapshot.status->reason =
       "this run's model is a program of the project's own, which runs here only if you agree: 1.0 MB, SHA-256 ab";
   snapshot.status->rules.action = "allow it, if you trust this project";
@@ -137,13 +139,13 @@ TEST_CASE("a run that is a program asks its volunteer, who can say yes in the wi
   const Situation asked = situationOf(snapshot);
   CHECK(asked.face == Face::attention);
   CHECK(asked.remedy == Remedy::request);
-  CHECK(asked.request.command == "allow");
-  CHECK(asked.request.project == "Birds");
+  REQUIRE(std::holds_alternative<wire::AllowProject>(asked.request));
+  CHECK(std::get<wire::AllowProject>(asked.request).project == "Birds");
   CHECK_FALSE(asked.action.isEmpty());
 }
 
 TEST_CASE("a run for newer versions says so, and offers what can be done here") {
-  Snapshot snapshot = connected("preparing");
+  Snapshot snapshot = connected(wire::DaemonPhase::preparing);
   snapshot.status->update.required = "1.2";
   const Situation by_system = situationOf(snapshot);
   CHECK(by_system.face == Face::attention);
@@ -154,8 +156,8 @@ TEST_CASE("a run for newer versions says so, and offers what can be done here") 
   snapshot.status->update.can_install = true;
   const Situation by_itself = situationOf(snapshot);
   CHECK(by_itself.remedy == Remedy::request);
-  CHECK(by_itself.request.command == "update");
-  CHECK(by_itself.request.install);
+  REQUIRE(std::holds_alternative<wire::LookForUpdate>(by_itself.request));
+  CHECK(std::get<wire::LookForUpdate>(by_itself.request).install);
   CHECK_FALSE(by_itself.action.isEmpty());
 
   snapshot.status->update.state = "downloading";

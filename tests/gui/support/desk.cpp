@@ -22,9 +22,7 @@ Desk::Desk() : model_(options(started(daemon_).data_dir()), QString::fromUtf8(Re
 }
 
 bool Desk::stop() {
-  wire::ControlRequest stop;
-  stop.command = "stop";
-  model_.tell(stop);
+  model_.tell(wire::StopDaemon{});
   return wait_for([&] { return model_.linkState() == link::LinkState::gone; });
 }
 

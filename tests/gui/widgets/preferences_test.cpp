@@ -8,6 +8,7 @@
 #include <QDoubleSpinBox>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <cmath>
 
 #include "gui/widgets/week_grid.h"
 #include "tests/gui/support/desk.h"
@@ -99,4 +100,27 @@ TEST_CASE("hours of the week are switched with the keyboard alone") {
   CHECK(wait_for([&] { return !opened.now().compute_schedule[25]; }));
   CHECK(opened.now().compute_schedule.count() == wire::kWeekHours - 1);
   CHECK(grid->accessibleDescription().contains(QStringLiteral("1 o'clock: not allowed")));
+}
+
+TEST_CASE("the window offers no number that the daemon refuses, and all that a control can show") {
+  Opened opened;
+  int ranged = 0;
+  for (const wire::PreferenceInfo& info : wire::preference_infos()) {
+    const auto range = wire::preference_range(info.name);
+    if (!range) continue;
+    ++ranged;
+    CAPTURE(info.name);
+    const auto* box = opened.control<QDoubleSpinBox>(info.name);
+    REQUIRE(box != nullptr);
+    CHECK(box->minimum() >= range->min);
+    CHECK(box->minimum() - range->min < std::pow(10.0, -box->decimals()));
+    CHECK(box->maximum() == range->max);
+    CHECK(box->suffix().isEmpty() == (range->unit == wire::PreferenceUnit::none));
+    wire::Preferences preferences;
+    for (const double value : {box->minimum(), box->maximum()}) {
+      const std::string text = QString::number(value, 'f', box->decimals()).toStdString();
+      CHECK(wire::set_preference(preferences, info.name, text).ok());
+    }
+  }
+  CHECK(ranged == 16);
 }

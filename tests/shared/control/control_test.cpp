@@ -37,19 +37,19 @@ ControlReply all_views() {
 TEST_CASE("a status survives the trip to the command line") {
   DaemonStatus status;
   status.revision = 7;
-  status.phase = "training";
+  status.phase = DaemonPhase::training;
   status.problems = {"the disk is full", "'a/b' is damaged"};
-  status.project = "Zürich \"birds\"\n";
-  status.run_id = "run";
-  status.peer.bytes.fill(3);
-  status.round = 12;
-  status.samples_accumulated = 40;
-  status.target_batch_size = 96;
-  status.credit = 0.125;
-  status.loss = 1.5;
-  status.validation_bits_per_byte = 2.25;
-  status.validation_round = 31;
-  status.bytes_sent = 1'000'000'000'000;
+  status.membership.project = "Zürich \"birds\"\n";
+  status.membership.run_id = "run";
+  status.membership.peer.bytes.fill(3);
+  status.training.round = 12;
+  status.swarm.samples_accumulated = 40;
+  status.swarm.target_batch_size = 96;
+  status.training.credit = 0.125;
+  status.training.loss = 1.5;
+  status.training.validation_bits_per_byte = 2.25;
+  status.training.validation_round = 31;
+  status.network.bytes_sent = 1'000'000'000'000;
   status.update = {"available", "1.2 is out", "1.2", "Faster.", "https://example.org/", "1.1", true, {17}};
   status.reach.reachability = "blocked";
   status.reach.relay.bytes.fill(5);
@@ -70,7 +70,7 @@ TEST_CASE("a loss that is not finite yet does not make a status unreadable") {
   reply.status = status;
   const auto back = decode_control_reply(encode_line(reply));
   REQUIRE(back.ok());
-  CHECK_FALSE(back->status->validation_bits_per_byte.has_value());
+  CHECK_FALSE(back->status->training.validation_bits_per_byte.has_value());
 }
 
 TEST_CASE("a refusal carries its code and its message") {
@@ -84,17 +84,13 @@ TEST_CASE("a refusal carries its code and its message") {
 }
 
 TEST_CASE("requests keep what they ask for") {
-  ControlRequest request;
-  request.command = "sample";
-  request.prompt = "Once";
-  request.length = 50;
-  request.temperature = 0;
-  const auto back = decode_control_request(encode_line(request));
+  const auto back = decode_control_request(encode_line(SampleText{"Once", 50, 0}));
   REQUIRE(back.ok());
-  CHECK(back->command == "sample");
-  CHECK(back->prompt == "Once");
-  CHECK(back->length == 50);
-  CHECK(back->temperature == 0);
+  REQUIRE(std::holds_alternative<SampleText>(*back));
+  const auto& asked = std::get<SampleText>(*back);
+  CHECK(asked.prompt == "Once");
+  CHECK(asked.length == 50);
+  CHECK(asked.temperature == 0);
 }
 
 TEST_CASE("a request that is no such object, or out of range, is refused with its field") {
@@ -102,7 +98,8 @@ TEST_CASE("a request that is no such object, or out of range, is refused with it
   CHECK(decode_control_request("[1]").error().code == ErrorCode::corrupt);
   CHECK_FALSE(decode_control_request(R"({"command":"sample","length":100000})").ok());
   CHECK_FALSE(decode_control_request(R"({"command":3})").ok());
-  CHECK_FALSE(decode_control_request(R"({"command":"x","temperature":-1})").ok());
+  CHECK_FALSE(decode_control_request(R"({"command":"sample","temperature":-1})").ok());
+  CHECK(decode_control_request(R"({"command":"x"})").error().message.find("no command 'x'") != std::string::npos);
 }
 
 TEST_CASE("a status says what the rules say") {
@@ -133,16 +130,11 @@ TEST_CASE("a status says what the rules say") {
 }
 
 TEST_CASE("wishes and preferences travel whole") {
-  ControlRequest request;
-  request.command = "set_preferences";
-  request.preset = "balanced";
-  request.changes = {{"on_battery", "yes"}, {"compute_schedule", "mon 1-2"}};
-  request.duration = "15m";
-  request.after_round = request.gpu = true;
+  const SetPreferences request{"balanced", {{"on_battery", "yes"}, {"compute_schedule", "mon 1-2"}}};
   const auto asked = decode_control_request(encode_line(request));
   REQUIRE(asked.ok());
   CHECK(encode_line(*asked) == encode_line(request));
-  CHECK(asked->changes[1].value == "mon 1-2");
+  CHECK(std::get<SetPreferences>(*asked).changes[1].value == "mon 1-2");
 
   ControlReply reply;
   reply.preferences.emplace().threads_max = 3;
@@ -152,15 +144,11 @@ TEST_CASE("wishes and preferences travel whole") {
 }
 
 TEST_CASE("whoever joins with a password is told as typed") {
-  ControlRequest request;
-  request.command = "join";
-  request.name = "Ada";
-  request.email = "ada@example.org";
-  request.password = "swan \"lake\" \\ at dusk";
+  const JoinProject request{"", "Ada", "swan \"lake\" \\ at dusk", "ada@example.org"};
   const auto asked = decode_control_request(encode_line(request));
   REQUIRE(asked.ok());
-  CHECK(asked->password == request.password);
-  CHECK(asked->email == request.email);
+  CHECK(std::get<JoinProject>(*asked).password == request.password);
+  CHECK(std::get<JoinProject>(*asked).email == request.email);
 }
 
 TEST_CASE("history, peers, leaderboard and preview travel whole") {
@@ -172,16 +160,11 @@ TEST_CASE("history, peers, leaderboard and preview travel whole") {
   CHECK(told->leaderboard->pinned->name == "Ada");
   CHECK(told->preview->disk_bytes == 80);
 
-  ControlRequest request;
-  request.command = "leaderboard";
-  request.sort = "week";
-  request.search = "a b";
-  request.page = 3;
-  request.span = "day";
+  const GetLeaderboard request{"week", "a b", 3};
   const auto asked = decode_control_request(encode_line(request));
   REQUIRE(asked.ok());
   CHECK(encode_line(*asked) == encode_line(request));
-  CHECK(history_span(asked->span) == HistorySpan::day);
+  CHECK(history_span("day") == HistorySpan::day);
   CHECK_FALSE(history_span("hour").has_value());
 }
 

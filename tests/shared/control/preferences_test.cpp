@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "shared/control/pause_wish.h"
+#include "shared/control/pause_request.h"
 
 using namespace starling;
 using namespace starling::wire;
@@ -146,9 +146,9 @@ TEST_CASE("a dedicated computer gives all its threads, a gentle one half of them
 }
 
 TEST_CASE("a wish comes back as it was made") {
-  const PauseWish wish{PauseKind::after_round, {1'800'000'000'000}, "gäming \"hard\"", true, {1'700'000'000'000}};
-  CHECK(*decode_pause_wish(encode(wish)) == wish);
-  CHECK(*decode_pause_wish(encode(PauseWish())) == PauseWish());
-  CHECK_FALSE(decode_pause_wish(R"({"pause":"later"})").ok());
-  CHECK_FALSE(decode_pause_wish("{}").ok());
+  const PauseRequest wish{PauseKind::after_round, {1'800'000'000'000}, "gäming \"hard\"", true, {1'700'000'000'000}};
+  CHECK(*decode_pause_request(encode(wish)) == wish);
+  CHECK(*decode_pause_request(encode(PauseRequest())) == PauseRequest());
+  CHECK_FALSE(decode_pause_request(R"({"pause":"later"})").ok());
+  CHECK_FALSE(decode_pause_request("{}").ok());
 }

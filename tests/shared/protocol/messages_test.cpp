@@ -1,4 +1,10 @@
-#include "shared/protocol/messages.h"
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/error_reply.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/join.h"
+#include "shared/protocol/limits.h"
+#include "shared/protocol/round_report.h"
+#include "shared/protocol/states.h"
 
 #include <doctest/doctest.h>
 
@@ -55,10 +61,10 @@ HeartbeatReply sample_reply() {
   reply.round = 17;
   reply.state_digest = make_id<Digest>(7);
   reply.lane = 3;
-  reply.target_batch_size = 96;
-  reply.samples_accumulated = 50;
-  reply.swarm_samples_per_s = 33.3;
-  reply.swarm_size = 4;
+  reply.swarm.target_batch_size = 96;
+  reply.swarm.samples_accumulated = 50;
+  reply.swarm.samples_per_s = 33.3;
+  reply.swarm.size = 4;
   reply.acknowledged_rounds = 16;
   reply.next_heartbeat_ms = 250;
   reply.renew_certificate = true;
@@ -76,8 +82,8 @@ HeartbeatReply sample_reply() {
   reply.checkpoint = Checkpoint{40, make_id<Digest>(8), {make_id<Digest>(9), 1'000'000}};
   reply.send_checkpoint = true;
   reply.evaluate_round = 19;
-  reply.credited_samples = 12345;
-  reply.credit = 0.75;
+  reply.credited.samples = 12345;
+  reply.credited.credit = 0.75;
   reply.notice = "samples \"refused\"\n\u00e9";
   return reply;
 }
@@ -266,18 +272,18 @@ TEST_CASE("how a member is reached arrives as it was sent, and older programs sa
   reply.group->members[1].endpoint = {make_id<PeerId>(2), "203.0.113.5", 8444, make_id<PeerId>(9)};
   reply.reachability = Reachability::blocked;
   reply.address = "192.0.2.7";
-  reply.relay = Endpoint{make_id<PeerId>(3), "203.0.113.5", 8444, make_id<PeerId>(9)};
-  reply.relay_for.assign(kRelayClientsMax, make_id<PeerId>(4));
-  reply.relay_bytes = 1 << 20;
+  reply.relaying.at = Endpoint{make_id<PeerId>(3), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  reply.relaying.clients.assign(kRelayClientsMax, make_id<PeerId>(4));
+  reply.relaying.bytes_per_round = 1 << 20;
   const auto got = decode_heartbeat_reply(encode(reply));
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   CHECK(got->group->members[0].endpoint.relay.is_zero());
   CHECK(got->group->members[1].endpoint.relay == make_id<PeerId>(9));
   CHECK(got->reachability == Reachability::blocked);
-  CHECK(got->relay->relay == make_id<PeerId>(9));
-  CHECK(got->relay_for == reply.relay_for);
+  CHECK(got->relaying.at->relay == make_id<PeerId>(9));
+  CHECK(got->relaying.clients == reply.relaying.clients);
   CHECK(encode(*got) == encode(reply));
-  reply.relay_for.push_back(make_id<PeerId>(4));
+  reply.relaying.clients.push_back(make_id<PeerId>(4));
   CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
 }
 

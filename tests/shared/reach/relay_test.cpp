@@ -73,7 +73,7 @@ struct Call {
   Call(Place& place, const Person& from, const Person& to) : socket(place.io) {
     socket.connect(place.at());
     talk = std::make_shared<RelayTalk>(socket, place.tls(from), place.clock.wall_now(),
-                                       RelayTalk::Wish{place.host.id, RelayRequest{RelayRequestKind::call, to.id}});
+                                       RelayTalk::Task{place.host.id, RelayRequest{RelayRequestKind::call, to.id}});
     talk->start([this](const Status& status) { answer = status; });
   }
   Call(const Call&) = delete;

@@ -63,7 +63,7 @@ void check_refused(const Changes& changes) {
   }
 }
 
-LocalOptions& mixing(RunManifest& manifest) {
+LocalOptions& gossip(RunManifest& manifest) {
   LocalOptions& local = manifest.local.emplace();
   local.partners = "random";
   return local;
@@ -255,13 +255,13 @@ TEST_CASE("what local steps can not be together with is refused, too") {
       {"local.mixing_rate", [](RunManifest& m) { m.local.emplace().mixing_rate = 0.7; }},
       {"local.mixing_momentum", [](RunManifest& m) { m.local.emplace().mixing_momentum = 0.5; }},
       {"local.mixing_pull", [](RunManifest& m) { m.local.emplace().mixing_pull = 0.7; }},
-      {"local.mix_every", [](RunManifest& m) { mixing(m).mix_every = 0; }},
-      {"local.consensus_bound", [nan](RunManifest& m) { mixing(m).consensus_bound = nan; }},
-      {"local.consensus_bound", [](RunManifest& m) { mixing(m).consensus_bound = 0.01, m.local->mixing_pull = 0.5; }},
-      {"local.mixing_rate", [](RunManifest& m) { mixing(m).mixing_rate = 0; }},
-      {"local.mixing_rate", [nan](RunManifest& m) { mixing(m).mixing_rate = nan; }},
-      {"local.mixing_momentum", [](RunManifest& m) { mixing(m).mixing_momentum = 1; }},
-      {"local.mixing_pull", [](RunManifest& m) { mixing(m).mixing_pull = 2.5; }},
+      {"local.mix_every", [](RunManifest& m) { gossip(m).mix_every = 0; }},
+      {"local.consensus_bound", [nan](RunManifest& m) { gossip(m).consensus_bound = nan; }},
+      {"local.consensus_bound", [](RunManifest& m) { gossip(m).consensus_bound = 0.01, m.local->mixing_pull = 0.5; }},
+      {"local.mixing_rate", [](RunManifest& m) { gossip(m).mixing_rate = 0; }},
+      {"local.mixing_rate", [nan](RunManifest& m) { gossip(m).mixing_rate = nan; }},
+      {"local.mixing_momentum", [](RunManifest& m) { gossip(m).mixing_momentum = 1; }},
+      {"local.mixing_pull", [](RunManifest& m) { gossip(m).mixing_pull = 2.5; }},
       {"local.merge_alpha",
        [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = 1; }},
       {"local.merge_alpha",

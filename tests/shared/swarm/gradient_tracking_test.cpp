@@ -13,13 +13,13 @@ constexpr std::size_t kPeers = 3;
 using Values = std::array<double, kPeers>;
 
 // Three peers in a row, by Metropolis' weights.
-constexpr double kMixing[kPeers][kPeers] = {{2.0 / 3, 1.0 / 3, 0}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {0, 1.0 / 3, 2.0 / 3}};
+constexpr double kGossip[kPeers][kPeers] = {{2.0 / 3, 1.0 / 3, 0}, {1.0 / 3, 1.0 / 3, 1.0 / 3}, {0, 1.0 / 3, 2.0 / 3}};
 constexpr Values kCurvature{1, 2, 0.5}, kTarget{4, -1, 7};
 
 Values mixed(const Values& z) {
   Values sum{};
   for (std::size_t i = 0; i < kPeers; ++i) {
-    for (std::size_t j = 0; j < kPeers; ++j) sum[i] += kMixing[i][j] * z[j];
+    for (std::size_t j = 0; j < kPeers; ++j) sum[i] += kGossip[i][j] * z[j];
   }
   return sum;
 }

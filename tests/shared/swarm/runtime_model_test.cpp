@@ -79,10 +79,10 @@ TEST_CASE("mixings cost bytes and no time, one a batch where lines are fast, and
   const std::vector<Host> hosts(4, host(8, 100, 100));  // a batch takes a second
   Method method = gradients(2.5e6, 32 * 50);
   const RoundForecast plain = predict_round(hosts, method);
-  method.mixing_members = 2;
+  method.gossip_members = 2;
   const RoundForecast mixed = predict_round(hosts, method);
   CHECK(mixed.period_s() == plain.period_s());
-  CHECK(mixed.mixing_s == doctest::Approx(10e6 / (100 * kMbit * kPayload)));  // takes 0.85 s
+  CHECK(mixed.gossip_s == doctest::Approx(10e6 / (100 * kMbit * kPayload)));  // takes 0.85 s
   CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + 50 * 10e6));
   method.vector_floats = 5e6;
   CHECK(predict_round(hosts, method).bytes_sent ==
@@ -152,19 +152,19 @@ TEST_CASE("mixings are missed by who has departed since the round began") {
   for (Host& each : hosts) each.departures_per_s = 0.001;
   Method method = gradients(2.5e6, 32 * 50);
   const RoundForecast plain = predict_round(hosts, method);
-  CHECK(plain.mixings_alone == 0);
-  method.mixing_members = 2;
+  CHECK(plain.gossips_alone == 0);
+  method.gossip_members = 2;
   const RoundForecast mixed = predict_round(hosts, method);
   CHECK(mixed.period_s() == plain.period_s());
-  CHECK(mixed.mixings_alone == doctest::Approx(0.001 * mixed.compute_s / 2).epsilon(0.03));
-  CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + (1 - mixed.mixings_alone) * mixed.compute_s * 10e6));
+  CHECK(mixed.gossips_alone == doctest::Approx(0.001 * mixed.compute_s / 2).epsilon(0.03));
+  CHECK(mixed.bytes_sent == doctest::Approx(plain.bytes_sent + (1 - mixed.gossips_alone) * mixed.compute_s * 10e6));
 }
 
 TEST_CASE("a round that is too long for those who come and go is never full") {
   std::vector<Host> hosts(4, host(10, 100, 100));
   for (Host& each : hosts) each.departures_per_s = 0.1;
   Method method = gradients(1e6, 1000);
-  method.mixing_members = 2;
+  method.gossip_members = 2;
   const RoundForecast round = predict_round(hosts, method);
   CHECK(std::isinf(round.period_s()));
   CHECK(round.samples == 0);

@@ -1,0 +1,60 @@
+#include "client/session/report_queue.h"
+#include "shared/protocol/heartbeat.h"
+
+#include <utility>
+
+namespace starling::session {
+namespace {
+
+constexpr std::size_t kReportsKeptMax = 4096;            // rounds without a coordinator before old reports are dropped
+constexpr std::size_t kReportMembersPerHeartbeat = 256;  // keeps a heartbeat within wire::kJsonBytesMax
+
+}  // namespace
+
+void ReportQueue::add(wire::RoundReport report) {
+  reports_.push_back(std::move(report));
+  if (reports_.size() > kReportsKeptMax) reports_.pop_front();
+}
+
+void ReportQueue::settle(RoundIndex below) {
+  while (!reports_.empty() && reports_.front().round < below) reports_.pop_front();
+}
+
+std::vector<wire::RoundReport> ReportQueue::next() const {
+  std::vector<wire::RoundReport> next;
+  std::size_t members = 0;
+  for (const wire::RoundReport& report : reports_) {
+    members += report.members.size();
+    const bool full = next.size() == wire::kReportsPerHeartbeatMax || members > kReportMembersPerHeartbeat;
+    if (full && !next.empty()) break;
+    next.push_back(report);
+  }
+  return next;
+}
+
+void Evaluations::ask(RoundIndex round) {
+  if (last_ && last_->round == round) {
+    waiting_ = last_;
+  } else {
+    wanted_ = round;
+  }
+}
+
+void Evaluations::on_measured(RoundIndex round, const std::optional<Evaluation>& measured) {
+  wanted_.reset();
+  told_ = false;
+  last_ = wire::EvaluationReport{round};
+  if (measured) last_ = last_measured_ = {round, measured->bits_per_byte, measured->bytes, measured->accuracy};
+  waiting_ = last_;
+}
+
+std::optional<wire::EvaluationReport> Evaluations::tell() {
+  told_ = waiting_.has_value();
+  return waiting_;
+}
+
+void Evaluations::on_heard() {
+  if (std::exchange(told_, false)) waiting_.reset();
+}
+
+}  // namespace starling::session

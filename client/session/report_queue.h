@@ -1,0 +1,64 @@
+// Messages that this member repeats until the coordinator has heard them: its rounds' results, and evaluations. Pure.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "client/session/trainer.h"
+#include "shared/base/ids.h"
+#include "shared/protocol/round_report.h"
+
+namespace starling::session {
+
+// Reports of rounds that the coordinator has not settled, oldest first.
+class ReportQueue {
+ public:
+  // unacknowledged: kept on disk by an earlier session, oldest first.
+  explicit ReportQueue(const std::vector<wire::RoundReport>& unacknowledged)
+      : reports_(unacknowledged.begin(), unacknowledged.end()) {}
+
+  void add(wire::RoundReport report);
+  // Rounds below this are settled.
+  void settle(RoundIndex below);
+  // Drops all: their rounds do not count.
+  void clear() { reports_.clear(); }
+
+  // Returns the oldest ones, as many as one heartbeat may carry, at least one if there is one.
+  [[nodiscard]] std::vector<wire::RoundReport> next() const;
+  [[nodiscard]] bool empty() const { return reports_.empty(); }
+  [[nodiscard]] std::size_t size() const { return reports_.size(); }
+  // Only if not empty().
+  [[nodiscard]] RoundIndex first_round() const { return reports_.front().round; }
+
+ private:
+  std::deque<wire::RoundReport> reports_;
+};
+
+// The evaluations that the coordinator asks of this member. It asks until it has the answer.
+class Evaluations {
+ public:
+  void ask(RoundIndex round);
+  // True if the state of this round is to be measured.
+  [[nodiscard]] bool wanted(RoundIndex state_round) const { return wanted_ == state_round; }
+  // nothing: it could not be measured
+  void on_measured(RoundIndex round, const std::optional<Evaluation>& measured);
+
+  // Returns the report for the heartbeat that goes out now, if one waits.
+  [[nodiscard]] std::optional<wire::EvaluationReport> tell();
+  // That heartbeat was answered.
+  void on_heard();
+
+  // The last one that was measured here.
+  [[nodiscard]] const std::optional<wire::EvaluationReport>& last_measured() const { return last_measured_; }
+
+ private:
+  std::optional<RoundIndex> wanted_;
+  std::optional<wire::EvaluationReport> waiting_;
+  bool told_ = false;                           // the heartbeat under way carries waiting_
+  std::optional<wire::EvaluationReport> last_;  // sent again when it is asked for again
+  std::optional<wire::EvaluationReport> last_measured_;
+};
+
+}  // namespace starling::session

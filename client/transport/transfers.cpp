@@ -1,0 +1,161 @@
+#include "client/transport/transfers.h"
+
+#include <fmt/core.h>
+
+#include <asio/post.hpp>
+#include <unordered_set>
+#include <utility>
+
+namespace starling::transport {
+namespace {
+
+constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
+
+}  // namespace
+
+Transfers::Transfers(const LinkContext& context, Switchboard& switchboard, StateSource source,
+                     std::size_t donations_max)
+    : context_(context), switchboard_(switchboard), donor_(std::move(source), donations_max) {}
+
+Status Transfers::fetch(StateFetch fetch) {
+  if (fetch_ != nullptr) return Error{ErrorCode::failed_precondition, "download a state: another download is running"};
+  if (fetch.out.empty() || fetch.out.size() > kStateFloatsMax) {
+    return Error{ErrorCode::invalid_argument, fmt::format("download a state of {} floats", fetch.out.size())};
+  }
+  std::unordered_set<PeerId> seen = {context_.self};
+  std::erase_if(fetch.donors, [&](const wire::Endpoint& donor) { return !seen.insert(donor.peer).second; });
+  if (fetch.donors.empty()) return Error{ErrorCode::unavailable, "download a state: no peer is known to hold it"};
+  const TimePoint now = context_.clock.now();
+  const std::vector<wire::Endpoint> donors = fetch.donors;
+  ++fetch_number_;
+  progress_told_ = now - kProgressEvery;  // so the first chunk is reported at once, however fast the rest comes
+  fetch_ = std::make_unique<FetchDriver>(now, std::move(fetch),
+                                         [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  for (const wire::Endpoint& donor : donors) {
+    const Status allowed = switchboard_.may_dial(donor);
+    if (!allowed.ok() && switchboard_.link_to(donor.peer) == nullptr) {
+      fetch_->give_up_on(now, donor.peer, allowed.error().message);
+    }
+  }
+  switchboard_.want(Switchboard::Purpose::fetch, donors, nullptr);
+  return {};
+}
+
+bool Transfers::cancel() {
+  ++fetch_number_;
+  if (fetch_ == nullptr) return false;
+  fetch_.reset();
+  switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
+  return true;
+}
+
+Result<bool> Transfers::wants_frame(const Link& link, const wire::FrameHeader& header) const {
+  return fetch_ != nullptr && fetch_->wants_frame(link, header);
+}
+
+Status Transfers::frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
+                                 std::span<const std::uint8_t> payload) {
+  bytes_.received += frame_bytes(payload.size());
+  if (header.type == wire::FrameType::state_request) return answer_request(link, payload);
+  return fetch_ != nullptr ? fetch_->frame_received(now, link, header, payload) : Status();
+}
+
+Status Transfers::answer_request(Link& link, std::span<const std::uint8_t> payload) {
+  STARLING_ASSIGN(const wire::StateRequest request, wire::decode_state_request(payload));
+  STARLING_ASSIGN(const std::optional<wire::StateInfo> info, donor_.on_request(&link, request));
+  if (info) {
+    const auto answer = wire::encode(*info);
+    bytes_.sent += frame_bytes(answer.size());
+    link.send_control(wire::FrameType::state_info, answer, transfer_id(request.state_digest));
+  }
+  pump_donations();
+  return {};
+}
+
+void Transfers::pump_donations() {
+  if (donations_posted_) return;
+  donations_posted_ = true;
+  asio::post(context_.io, [this] {
+    donations_posted_ = false;
+    for (const Link* ready : donor_.take_ready()) {
+      const auto found = switchboard_.links().find(ready);
+      if (found != switchboard_.links().end()) found->second->pump();
+    }
+  });
+}
+
+void Transfers::input_came(TimePoint now, const Link& link) {
+  if (fetch_ != nullptr) fetch_->input_came(now, link);
+}
+
+bool Transfers::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
+  const bool donated = donor_.next_frame(now, &link, frame);
+  if (!donated && !probe_.next_frame(&link, frame)) return false;
+  bytes_.sent += frame_bytes(frame.frame.payload.size());
+  if (donated) pump_donations();
+  return true;
+}
+
+void Transfers::link_closed(TimePoint now, const Link& link, const Error& why) {
+  donor_.forget(&link);
+  probe_.forget(&link);
+  pump_donations();
+  if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
+}
+
+void Transfers::service(TimePoint now, bool upload_known) {
+  if (fetch_ != nullptr) {
+    fetch_->service(now);
+    if (!upload_known) probe_upload(now);
+    report_fetch(now);
+  }
+  tend_donations(now);
+}
+
+void Transfers::tend_donations(TimePoint now) {
+  donor_.on_timer(now);
+  if (donor_.has_ready()) pump_donations();
+  for (const Link* waiting : donor_.take_waiting(now)) {
+    const auto found = switchboard_.links().find(waiting);
+    if (found != switchboard_.links().end()) found->second->show_life();
+  }
+}
+
+// A peer that only downloads learns nothing about its upload, and the first plan needs that.
+void Transfers::probe_upload(TimePoint now) {
+  if (probe_.begun()) return;
+  const auto state_bytes = static_cast<std::int64_t>(fetch_->request().out.size_bytes());
+  for (const wire::Endpoint& donor : fetch_->request().donors) {
+    Link* const link = switchboard_.link_to(donor.peer);
+    if (link == nullptr || link->info().relayed) continue;
+    probe_.begin(now, link, state_bytes, context_.moved.bytes_acknowledged);
+    return link->pump();
+  }
+}
+
+void Transfers::report_fetch(TimePoint now) {
+  if (fetch_->outcome()) {
+    const std::shared_ptr<FetchDriver> over = std::move(fetch_);
+    switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
+    asio::post(context_.io, [this, number = fetch_number_, over] {
+      if (number == fetch_number_ && over->request().progress) over->request().progress(over->progress());
+      if (number == fetch_number_ && over->request().done) over->request().done(*over->outcome());
+    });
+    return;
+  }
+  if (now - progress_told_ < kProgressEvery || !fetch_->request().progress) return;
+  const StateProgress progress = fetch_->progress();
+  if (progress.chunks_held == 0) return;
+  progress_told_ = now;
+  asio::post(context_.io, [this, number = fetch_number_, progress] {
+    if (number != fetch_number_ || fetch_ == nullptr) return;
+    const auto tell = fetch_->request().progress;  // a copy: the callback may cancel the download
+    tell(progress);
+  });
+}
+
+TimePoint Transfers::next_deadline() const {
+  return fetch_ == nullptr ? donor_.next_deadline() : std::min(donor_.next_deadline(), fetch_->next_deadline());
+}
+
+}  // namespace starling::transport

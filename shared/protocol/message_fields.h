@@ -1,0 +1,332 @@
+// The fields of the messages between volunteers and the coordinator, in the order of their text, with their bounds.
+#pragma once
+
+#include <array>
+
+#include "shared/protocol/checkpoint.h"
+#include "shared/protocol/error_reply.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/join.h"
+#include "shared/protocol/limits.h"
+#include "shared/protocol/release_feed.h"
+#include "shared/protocol/round_report.h"
+#include "shared/protocol/sample_lease.h"
+#include "shared/protocol/states.h"
+#include "shared/protocol/team.h"
+#include "shared/protocol/unusable_samples.h"
+#include "shared/wire/fields.h"
+#include "shared/wire/limits.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kPemBytesMax = 16 * 1024;
+constexpr std::size_t kTokenBytesMax = 128;
+constexpr std::size_t kMessageBytesMax = 2048;
+constexpr std::size_t kAddressBytesMax = 64;  // an IP literal, maybe with a scope
+constexpr std::size_t kCodecBytesMax = 32;
+constexpr Whole kCount{0, kMessageCountMax};
+constexpr Whole kFloats{0, kVectorFloatsMax};
+constexpr Real kRate{0, kMessageRateMax};
+
+constexpr std::array<std::string_view, 7> kPhaseWords = {"joining", "downloading", "training",  "averaging",
+                                                         "paused",  "leaving",     "evaluating"};
+constexpr std::array<std::string_view, 5> kRoleWords = {"full", "client-only", "auxiliary", "deferred", "late"};
+constexpr std::array<std::string_view, 3> kReachabilityWords = {"unknown", "reachable", "blocked"};
+constexpr std::array<std::string_view, 5> kFaultWords = {"absent", "gone", "silent", "slow", "nonsense"};
+constexpr std::array<std::string_view, 4> kRunStateWords = {"created", "running", "paused", "complete"};
+
+inline std::span<const std::string_view> words_of(MemberPhase /*phase*/) { return kPhaseWords; }
+inline std::span<const std::string_view> words_of(MemberRole /*role*/) { return kRoleWords; }
+inline std::span<const std::string_view> words_of(Reachability /*reachability*/) { return kReachabilityWords; }
+inline std::span<const std::string_view> words_of(Fault /*fault*/) { return kFaultWords; }
+inline std::span<const std::string_view> words_of(RunState /*state*/) { return kRunStateWords; }
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ErrorReply>& message) {
+  visit("code", message.code, Text{64});
+  visit("error", message.message, Text{kMessageBytesMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, JoinRequest>& message) {
+  visit("protocol", message.protocol, Whole{1, 1000});
+  visit("client_version", message.client_version, Text{kNameBytesMax});
+  visit("invite", message.invite, Text{kTokenBytesMax});
+  visit("display_name", message.display_name, Text{kEmailBytesMax});
+  visit("csr_pem", message.csr_pem, Text{kPemBytesMax});
+  visit("password", message.password, Text{kPasswordBytesMax}, kLeftOutIfUnset);
+  visit("email", message.email, Text{kEmailBytesMax}, kLeftOutIfUnset);
+  visit("device_token", message.device_token, Text{kTokenBytesMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, JoinReply>& message) {
+  visit("account_id", message.account_id, Whole{0, INT64_MAX});
+  visit("peer_id", message.peer_id);
+  visit("project_name", message.project_name, Text{kNameBytesMax});
+  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax});
+  visit("manifest_public_key", message.manifest_public_key, Text{kPemBytesMax});
+  visit("server_unix_ms", message.server_unix_ms, kCount);
+  visit("display_name", message.display_name, Text{kNameBytesMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RenewRequest>& message) {
+  visit("csr_pem", message.csr_pem, Text{kPemBytesMax});
+  visit("device_token", message.device_token, Text{kTokenBytesMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RenewReply>& message) {
+  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax});
+  visit("server_unix_ms", message.server_unix_ms, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Complaint>& complaint) {
+  visit("peer", complaint.peer);
+  visit("fault", complaint.fault);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Contribution>& contribution) {
+  visit("peer", contribution.peer);
+  visit("samples", contribution.samples, kCount);
+  visit("draw", contribution.draw, Whole{0, kDrawMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GridShare>& grid) {
+  visit("column", grid.column, Whole{0, kGridColumnsMax});
+  visit("accepted", grid.accepted, Items{kGridColumnsMax}, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
+  visit("round", report.round, kCount);
+  visit("group", report.group);
+  visit("autonomous", report.autonomous);
+  visit("members", report.members, Items{kGroupMembersMax});
+  visit("contributions", report.contributions, Items{kGroupMembersMax});
+  visit("grid", report.grid);
+  visit("result_digest", report.result_digest);
+  visit("state_digest", report.state_digest);
+  visit("loss", report.loss, Real{-1e9, 1e9});
+  visit("averaging_ms", report.averaging_ms, kCount);
+  visit("bytes_sent", report.bytes_sent, kCount);
+  visit("bytes_received", report.bytes_received, kCount);
+  visit("complaints", report.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, EvaluationReport>& evaluation) {
+  visit("round", evaluation.round, kCount);
+  visit("bits_per_byte", evaluation.bits_per_byte, Real{0, 1e6});
+  visit("bytes", evaluation.bytes, kCount);
+  visit("accuracy", evaluation.accuracy, Real{0, 1});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
+  visit("protocol", message.protocol, Whole{1, 1000});
+  visit("run_id", message.run_id, Text{kNameBytesMax});
+  visit("phase", message.phase);
+  visit("state_round", message.state_round, kCount);
+  visit("state_digest", message.state_digest);
+  visit("samples_this_round", message.samples_this_round, kCount);
+  visit("samples_per_s", message.samples_per_s, kRate);
+  visit("batch_seconds", message.batch_seconds, kRate);
+  visit("batch_jitter", message.batch_jitter, Real{0, kJitterMax}, kLeftOutIfUnset);
+  visit("listen_port", message.listen_port, kPort);
+  visit("upload_bytes_per_s", message.upload_bytes_per_s, kRate);
+  visit("download_bytes_per_s", message.download_bytes_per_s, kRate);
+  visit("round_trip_s", message.round_trip_s, Real{0, kRoundTripMaxS}, kLeftOutIfUnset);
+  visit("posted_at", message.posted_at, kLeftOutIfUnset);
+  visit("relay_bytes_per_s", message.relay_bytes_per_s, kRate, kLeftOutIfUnset);
+  visit("evaluation", message.evaluation);
+  if (visit.has("process", message.process != 0)) {
+    visit("process", message.process, kCount);
+    visit("next_draw", message.next_draw, Whole{0, kDrawMax});
+  }
+  visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Endpoint>& endpoint) {
+  visit("peer", endpoint.peer);
+  visit("host", endpoint.host, Text{kAddressBytesMax});
+  visit("port", endpoint.port, kPort);
+  visit("relay", endpoint.relay, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GroupMember>& member) {
+  each_field(visit, member.endpoint);
+  visit("part_floats", member.part_floats, kFloats);
+  visit("codec", member.codec, Text{kCodecBytesMax}, kLeftOutIfUnset);
+  visit("role", member.role, kLeftOutIfUnset);
+  visit("voter", member.voter, Whole{0, kGroupMembersMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GridPlan::Head>& head) {
+  each_field(visit, head.member.endpoint);
+  visit("part_floats", head.member.part_floats, kFloats);
+  visit("column", head.column, Whole{0, kGridColumnsMax});
+  visit("voter", head.member.voter, Whole{0, kGroupMembersMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GridPlan::Seat>& seat) {
+  visit("part_floats", seat.part_floats, kFloats);
+  visit("head", seat.head, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GridPlan>& grid) {
+  visit("id", grid.id);
+  visit("column", grid.column, Whole{0, kGridColumnsMax});
+  visit("columns", grid.columns, Whole{0, kGridColumnsMax});
+  visit("heads_id", grid.heads_id);
+  visit("heads_within_ms", grid.heads_within_ms, kCount);
+  visit("heads", grid.heads, Items{kGroupMembersMax});
+  visit("spread_id", grid.spread_id);
+  visit("spread_within_ms", grid.spread_within_ms, kCount);
+  visit("spread", grid.spread, Items{kGroupMembersMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, GroupInfo>& group) {
+  visit("id", group.id);
+  visit("run_id", group.run_id, Text{kNameBytesMax});
+  visit("round", group.round, kCount);
+  visit("state_digest", group.state_digest);
+  visit("autonomous", group.autonomous);
+  visit("vector_floats", group.vector_floats, kFloats);
+  visit("segment_floats", group.segment_floats, Whole{1, kSegmentFloatsMax});
+  visit("codec", group.codec, Text{kCodecBytesMax});
+  visit("start_in_ms", group.start_in_ms, Whole{-kMessageCountMax, kMessageCountMax});
+  visit("begin_within_ms", group.begin_within_ms, kCount);
+  visit("reason", group.reason, Text{kReasonBytesMax}, kLeftOutIfUnset);
+  visit("members", group.members, Items{kGroupMembersMax});
+  visit("grid", group.grid);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, SampleLease>& lease) {
+  visit("number", lease.number, Whole{1, kDrawMax});
+  visit("epoch", lease.epoch, kCount);
+  visit("first", lease.first, kCount);
+  visit("count", lease.count, Whole{1, kMessageCountMax});
+  visit("last_round", lease.last_round, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Checkpoint>& checkpoint) {
+  visit("round", checkpoint.round, kCount);
+  visit("state_digest", checkpoint.state_digest);
+  visit("sha256", checkpoint.file.sha256);
+  visit("bytes", checkpoint.file.bytes, Whole{1, kMessageCountMax});
+}
+
+// "evaluate": true stands alone where an older coordinator says it, and means the state of `round`.
+template <typename Visitor>
+void visit_evaluate_round(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
+  bool evaluate = message.evaluate_round.has_value();
+  visit("evaluate", evaluate);
+  if (!evaluate) return;
+  if constexpr (Visitor::kChanges) message.evaluate_round = message.round;
+  visit("evaluate_round", *message.evaluate_round, kCount, kLater);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
+  visit("run_state", message.run_state);
+  visit("round", message.round, kCount);
+  visit("state_digest", message.state_digest);
+  visit("lane", message.lane, Whole{0, 1 << 20});
+  visit("leases", message.leases, Items{kLeasesMax}, kLeftOutIfUnset);
+  visit("target_batch_size", message.swarm.target_batch_size, kCount);
+  visit("samples_accumulated", message.swarm.samples_accumulated, kCount);
+  visit("swarm_samples_per_s", message.swarm.samples_per_s, kRate);
+  visit("swarm_size", message.swarm.size, Whole{0, INT32_MAX});
+  visit("acknowledged_rounds", message.acknowledged_rounds, kCount);
+  visit("next_heartbeat_ms", message.next_heartbeat_ms, kCount);
+  visit("server_unix_ms", message.server_unix_ms, kCount);
+  visit("renew_certificate", message.renew_certificate);
+  visit("group", message.group);
+  visit("donors", message.donors, Items{kDonorsMax});
+  visit("send_checkpoint", message.send_checkpoint, kLeftOutIfUnset);
+  visit("checkpoint", message.checkpoint);
+  visit_evaluate_round(visit, message);
+  visit("credited_samples", message.credited.samples, kCount);
+  visit("credit", message.credited.credit, kRate);
+  visit("notice", message.notice, Text{kMessageBytesMax});
+  // Older programs know nothing of the following.
+  visit("reachability", message.reachability, kLater);
+  visit("address", message.address, Text{kAddressBytesMax}, kLater);
+  visit("relay", message.relaying.at);
+  if (visit.has("relay_for", !message.relaying.clients.empty())) {
+    visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
+    visit("relay_bytes", message.relaying.bytes_per_round, kCount);
+  }
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CheckpointReply>& message) {
+  visit("bytes", message.bytes, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, UnusableSamples>& message) {
+  visit("run_id", message.run_id, Text{kNameBytesMax});
+  visit("process", message.process, Whole{1, kMessageCountMax});
+  visit("draws", message.draws, Items{kUnusableDrawsMax}, Whole{1, kDrawMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, TeamRequest>& message) {
+  visit("action", message.action, Text{kNameBytesMax});
+  visit("name", message.name, Text{kTeamNameBytesMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, TeamReply>& message) {
+  visit("name", message.name, Text{kTeamNameBytesMax});
+  visit("id", message.id, kCount);
+  visit("founder", message.founder, Text{kTeamNameBytesMax});
+  visit("members", message.members, kCount);
+  visit("credit", message.credit, kRate);
+  visit("recent_average", message.recent_average, kRate);
+  visit("rank", message.rank, kCount);
+}
+
+constexpr int kFeedFormat = 1;
+constexpr std::size_t kFeedWordBytesMax = 64;  // versions, platforms
+constexpr std::size_t kFeedFileNameBytesMax = 200;
+constexpr std::size_t kFeedNotesBytesMax = 4096;
+constexpr std::size_t kFeedUrlBytesMax = 1024;
+constexpr std::int64_t kFeedSerialMax = std::int64_t{1} << 53;  // exact in every JSON reader
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ReleaseFile>& file) {
+  visit("platform", file.platform, Text{kFeedWordBytesMax});
+  visit("name", file.name, Text{kFeedFileNameBytesMax});
+  visit("bytes", file.bytes, Whole{1, kReleaseBytesMax});
+  visit("unpacked_bytes", file.unpacked_bytes, Whole{1, kReleaseBytesMax});
+  visit("sha256", file.sha256);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ReleaseFeed>& feed) {
+  visit("format", feed.format, Whole{kFeedFormat, kFeedFormat});
+  visit("serial", feed.serial, Whole{0, kFeedSerialMax});
+  visit("issued_ms", feed.issued.unix_ms, Whole{0, kFeedSerialMax});
+  visit("valid_until_ms", feed.valid_until.unix_ms, Whole{0, kFeedSerialMax});
+  visit("version", feed.version, Text{kFeedWordBytesMax});
+  visit("notes", feed.notes, Text{kFeedNotesBytesMax});
+  visit("notes_url", feed.notes_url, Text{kFeedUrlBytesMax});
+  visit("files", feed.files, Items{kReleaseFilesMax});
+}
+
+}  // namespace starling::wire

@@ -1,0 +1,78 @@
+// The words of a member to the coordinator about a finished round, and about an evaluation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/hash.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+
+namespace starling::wire {
+
+constexpr std::size_t kComplaintsMax = 16;  // in a report
+
+// The way in which a member did not keep its part of the plan.
+enum class Fault : std::uint8_t {
+  absent,    // did not begin in time
+  gone,      // its link broke
+  silent,    // nothing came from it any more, or it heard nobody
+  slow,      // much slower than the others, or alive without progress
+  nonsense,  // its frames break the protocol, or its result differs
+};
+std::string_view to_string(Fault fault);
+
+// One member's word about another of its group: its own observation, never hearsay.
+struct Complaint {
+  PeerId peer;
+  Fault fault = Fault::gone;
+};
+
+// The work of one averaging group, reported by a member that finished the round. Reports of one group agree bit for
+// bit; the coordinator credits the contributions that the majority of the group's survivors reports.
+struct Contribution {
+  PeerId peer;
+  SampleCount samples = 0;  // averaged into the result: weight x share of coordinates that carried it
+  // number of the first of these samples, as the peer told its group (SampleLease); 0: none is leased
+  SampleCount draw = 0;
+};
+// The part of a grid's report beside its own column's contributions.
+struct GridShare {
+  std::uint32_t column = 0;           // its own
+  std::vector<SampleCount> accepted;  // by column: samples that the heads have averaged into the result
+};
+// A member's account of a round that it finished. The coordinator believes it when more than half of the group's
+// accounts agree.
+struct RoundReport {
+  RoundIndex round = 0;
+  GroupId group;                // in a grid: the whole grid's id
+  bool autonomous = false;      // planned by the members while the coordinator was away
+  std::vector<PeerId> members;  // the planned ones; in a grid, those of the reporter's column
+  std::vector<Contribution> contributions;
+  std::optional<GridShare> grid;
+  Hash128 result_digest;  // digest of the averaged vector and its contributor sets
+  Digest state_digest;    // the replica's after the step: the state of round + 1
+  double loss = 0;        // the reporter's own mean training loss in the round, nats; NaN-free
+  std::int64_t averaging_ms = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::vector<Complaint> complaints{};  // the reporter's own
+};
+
+// One member's measurement of the state at the start of `round`.
+struct EvaluationReport {
+  RoundIndex round = 0;
+  double bits_per_byte = 0;
+  std::int64_t bytes = 0;  // bytes that were predicted; 0: it could not measure it
+  std::optional<double>
+      accuracy{};  // the fraction of predictions that were right; none for a model that returns its loss only
+};
+
+std::string encode(const RoundReport& report);  // alone, in its form on disk
+// corrupt for bytes that are not JSON; invalid_argument, naming the field, for values out of range.
+Result<RoundReport> decode_round_report(std::string_view json);
+
+}  // namespace starling::wire
