@@ -34,7 +34,7 @@ Duration scaled(Duration d, double factor) { return from_seconds(to_seconds(d) *
 
 // The interval at which this number of members stays within the budget.
 Duration budget_interval(std::size_t members, const CoordinatorOptions& options) {
-  return from_seconds(static_cast<double>(members) / options.heartbeats_per_s_max);
+  return from_seconds(static_cast<double>(members) / options.heartbeats.per_s_max);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void Rhythm::on_filled(double later_s, double batch_s) {
 }
 
 Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorOptions& options) {
-  const Duration usual = std::clamp(scaled(rhythm.round, kLeadOfRound), options.lead_min, options.lead_max);
+  const Duration usual = std::clamp(scaled(rhythm.round, kLeadOfRound), options.plans.lead_min, options.plans.lead_max);
   return std::max(usual, scaled(budget_interval(members, options), 1.5));
 }
 
@@ -76,22 +76,23 @@ Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double sp
 }
 
 Duration usual_join_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {
-  return std::max(options.join_grace_max, scaled(rhythm.round, kJoinGraceRounds));
+  return std::max(options.join_grace.max, scaled(rhythm.round, kJoinGraceRounds));
 }
 
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options) {
-  const Duration least = std::max(options.heartbeat_min, budget_interval(members, options));
-  return std::clamp(wanted, least, std::max(least, options.heartbeat_max));
+  const Duration least = std::max(options.heartbeats.min, budget_interval(members, options));
+  return std::clamp(wanted, least, std::max(least, options.heartbeats.max));
 }
 
-Duration join_grace(const Rhythm& rhythm, int join_graces, Duration download, const CoordinatorOptions& options) {
-  const int tries = std::min(join_graces, kDoublingsMax);
+Duration join_grace(const Rhythm& rhythm, int rounds_held, Duration download, const CoordinatorOptions& options) {
+  const int tries = std::min(rounds_held, kDoublingsMax);
   const Duration as_others = std::min(scaled(rhythm.catching_up, 2.0), usual_join_grace(rhythm, options));
-  return std::max({as_others, options.join_grace_min * (1 << tries), scaled(download, kDownloadSlack * (1 + tries))});
+  return std::max({as_others, options.join_grace.min * (1 << tries), scaled(download, kDownloadSlack * (1 + tries))});
 }
 
 Duration report_grace(const Rhythm& rhythm, const CoordinatorOptions& options) {
-  return std::clamp(scaled(rhythm.averaging, 2.0), options.report_grace_min, options.report_grace_max);
+  return std::clamp(scaled(rhythm.averaging, 2.0), options.patience.column_claims_min,
+                    options.patience.column_claims_max);
 }
 
 }  // namespace starling::core

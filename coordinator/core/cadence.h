@@ -39,16 +39,16 @@ Duration plan_lead(const Rhythm& rhythm, std::size_t members, const CoordinatorO
 Duration until_next_call(TimePoint now, TimePoint full, Duration lead, double spread);
 
 // Join grace: how long a round that could be closed is held open for a member that is getting the state. Without it a
-// swarm with short rounds would never let anybody in. `join_graces` counts the earlier rounds that were held for this
+// swarm with short rounds would never let anybody in. `rounds_held` counts the earlier rounds that were held for this
 // member without success; its download may take longer than any before it, and than usual_join_grace. `download` is the
 // time that its line needs; zero: unknown.
-Duration join_grace(const Rhythm& rhythm, int join_graces, Duration download, const CoordinatorOptions& options);
+Duration join_grace(const Rhythm& rhythm, int rounds_held, Duration download, const CoordinatorOptions& options);
 // The longest join grace of an ordinary round. It also holds for members that measure the state that the round begins
 // with, so that they need not load the next one; the others compute on, and this is a small part of the time
 // (EvaluationTurn).
 Duration usual_join_grace(const Rhythm& rhythm, const CoordinatorOptions& options);
 
-// Bounds the interval so that all members together stay within heartbeats_per_s_max.
+// Bounds the interval so that all members together stay within heartbeats.per_s_max.
 Duration bounded_interval(Duration wanted, std::size_t members, const CoordinatorOptions& options);
 
 // Returns how long after the first report of a round the others have to contradict it.

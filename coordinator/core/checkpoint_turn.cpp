@@ -4,8 +4,8 @@ namespace starling::core {
 
 bool CheckpointTurn::due(TimePoint now, RoundIndex round, const CoordinatorOptions& options) const {
   if (every_ <= 0 || round <= 0) return false;
-  if (turn_ && now - turn_->heard < options.checkpoint_patience) return false;
-  if (last_at_ && now - *last_at_ < options.checkpoint_interval) return false;
+  if (turn_ && now - turn_->heard < options.checkpoints.patience) return false;
+  if (last_at_ && now - *last_at_ < options.checkpoints.interval) return false;
   return round >= (newest_ ? newest_->round : 0) + every_;
 }
 

@@ -8,6 +8,7 @@
 
 namespace starling::core {
 
+// The turns of the members that send a copy.
 class CheckpointTurn {
  public:
   // `every` is the number of rounds between two copies; 0: no copies.

@@ -14,6 +14,7 @@ namespace starling::core {
 // Returns the samples that `reporter` claims for itself in a report that nobody may have checked.
 SampleCount claimed_by(const PeerId& reporter, const wire::RoundReport& report);
 
+// The claims of the newest rounds.
 class ClaimBook {
  public:
   // Notes the contributions that were credited for the round, by peer. Old rounds are forgotten.

@@ -21,7 +21,7 @@
 
 namespace starling::core {
 
-// A member's place in a group, with the account that votes by it.
+// A member's place in a group, and its account.
 struct Seat {
   PeerId peer;
   AccountId account = 0;
@@ -57,7 +57,7 @@ struct Ballot {
   std::size_t choice = 0;
 };
 
-// The result of a count: decided, hopeless, or still open.
+// The outcome of a vote so far.
 struct Count {
   std::optional<std::size_t> decided;  // the choice that more than half of the accounts vouch for
   bool hopeless = false;               // no choice can get there any more

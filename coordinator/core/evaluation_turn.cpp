@@ -59,7 +59,7 @@ std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const PeerId& peer,
 void EvaluationTurn::begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options) {
   if (last_round_ && situation.round <= *last_round_) return;
   const Duration rest = std::min(kPauseMax, from_seconds(to_seconds(took_) / kShare));
-  const Duration pause = std::max(options.evaluation_interval, rest);
+  const Duration pause = std::max(options.evaluation.interval, rest);
   const bool tried = situation.running ? tried_round_ >= 0 : tried_round_ == situation.round;
   if (tried && now - tried_at_ < pause) return;
   RoundIndex ahead = situation.planned ? 1 : 0;
@@ -135,7 +135,7 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
   if (contradict(told)) turn_->wanted = kFiguresMax;
   const bool open = situation.round == turn_->round &&
                     told.size() < std::min(turn_->wanted, members - std::min(members, turn_->unable.size()));
-  if ((open || awaits_somebody()) && now - turn_->since < options.evaluation_timeout) return std::nullopt;
+  if ((open || awaits_somebody()) && now - turn_->since < options.evaluation.timeout) return std::nullopt;
   for (const auto& [peer, asked] : turn_->asked) {
     if (!asked.figure) note_time(now, asked);
   }

@@ -18,6 +18,7 @@
 
 namespace starling::core {
 
+// One measurement after the other.
 class EvaluationTurn {
  public:
   // `evaluated_round`: the last round that has stored figures.
@@ -30,7 +31,7 @@ class EvaluationTurn {
     bool running = false;
   };
   // Returns the round whose state `peer` should measure. A run that is not running gets its last figure at once; a
-  // running one every evaluation_interval, or less often where measuring takes long.
+  // running one once an interval, or less often where measuring takes long.
   std::optional<RoundIndex> ask(TimePoint now, const PeerId& peer, const Situation& situation,
                                 const CoordinatorOptions& options);
 

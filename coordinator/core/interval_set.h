@@ -7,13 +7,14 @@
 
 namespace starling::core {
 
-// Whole numbers from `first` up to, but not including, `end`.
+// The numbers of one interval.
 struct Interval {
   std::int64_t first = 0;
   std::int64_t end = 0;
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
+// A set of numbers as its intervals.
 class IntervalSet {
  public:
   void add(const Interval& interval);

@@ -11,6 +11,7 @@
 
 namespace starling::core {
 
+// The newest of these states.
 class KnownStates {
  public:
   static constexpr std::size_t kStatesMax = 4096;  // the newest are remembered

@@ -11,6 +11,7 @@
 
 namespace starling::core {
 
+// Lanes and their holders.
 class LaneTable {
  public:
   LaneTable(int lanes_max, RoundIndex round, const std::vector<LaneHolder>& recovered);

@@ -45,6 +45,7 @@ struct LeaseHolder {
   std::int64_t process = 0;
 };
 
+// The leases of a run, and the samples that they have brought.
 class LeaseBook {
  public:
   static constexpr std::size_t kWitnesses = 3;  // for an unusable sample: the tries, and the accounts that report it

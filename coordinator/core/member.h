@@ -93,6 +93,7 @@ struct Grace {
   TimePoint again{};                // when the next round may be held open for it
 };
 
+// A member, by its own words, the coordinator's findings and its part in plans.
 struct Member {
   MemberIdentity who;
   int lane = 0;

@@ -12,6 +12,7 @@
 
 namespace starling::core {
 
+// Tests of addresses, and places at relays.
 class ReachTable {
  public:
   explicit ReachTable(const CoordinatorOptions& options) : options_(options) {}

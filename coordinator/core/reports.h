@@ -48,7 +48,7 @@ std::vector<HeldResult> results_of(const std::vector<ResultClass>& classes, cons
 // one, so that nobody gains by reporting more than the others saw.
 const ResultClass& version_that_counts(const HeldResult& result, std::span<const Seat> seats);
 
-// Bounds by which a report is checked before anything in it is believed.
+// Bounds of a report that may count.
 struct ReportLimits {
   SampleCount samples_max = 0;  // limit for one contribution
   std::size_t members_max = 0;
@@ -60,7 +60,7 @@ Status check_report(const wire::RoundReport& report, const PeerId& reporter, std
 // Returns the peers in the order that check_report needs.
 std::vector<PeerId> sorted(std::vector<PeerId> peers);
 
-// Reports by round, in classes of equal results, bounded by their bytes in memory. A member speaks once about a round.
+// The reports of all rounds that are not over.
 class ReportBook {
  public:
   // bytes_max: limit for everything that add() keeps.

@@ -52,6 +52,7 @@ struct Standing {
 // Explains to the volunteer why it owns less, and what ends that. Empty when the member is as good as any.
 std::string explain(const Standing& standing);
 
+// The record of each member.
 class Reputation {
  public:
   struct Present {

@@ -8,6 +8,9 @@
 // *durable* when the store has taken it; only durable rounds are acknowledged. Rounds never go back, so nothing is ever
 // credited twice.
 //
+// Inside, Planner decides when a group averages, Judge which results count, and Dispatcher answers members (planner.h,
+// judge.h, dispatcher.h).
+//
 // Not thread-safe: the shell calls it under one mutex.
 #pragma once
 
@@ -22,6 +25,7 @@
 
 namespace starling::core {
 
+// The coordinator of one run. All its decisions are made in these calls.
 class RunCoordinator {
  public:
   // `known_hosts` must outlive this object. vector_floats: length of the averaged vector.

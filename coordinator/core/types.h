@@ -46,56 +46,85 @@ class KnownHosts {
   [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
 };
 
-// Times, limits and choices of a run's coordination, fixed while it is served.
-struct CoordinatorOptions {
-  Duration heartbeat_min = std::chrono::milliseconds(50);
-  Duration heartbeat_max = std::chrono::seconds(10);
-  double heartbeats_per_s_max = 1000;                  // for the whole swarm: intervals grow with it
+// When members call, and when those that do not are forgotten.
+struct HeartbeatOptions {
+  Duration min = std::chrono::milliseconds(50);
+  Duration max = std::chrono::seconds(10);
+  double per_s_max = 1000;                          // for the whole swarm: intervals grow with it
+  Duration forget_floor = std::chrono::seconds(3);  // a silent member is kept at least this long
+};
+
+// Limits of a plan.
+struct PlanLimits {
   Duration lead_min = std::chrono::milliseconds(100);  // least time between the plan and its start
   Duration lead_max = std::chrono::seconds(3);
-  Duration forget_floor = std::chrono::seconds(3);  // a silent member is kept at least this long
-  Duration adopt_grace = std::chrono::seconds(10);  // time without any holder of the state before another is taken
-  // least wait for the column claims of a grid, from its first report; the round is decided afterwards anyway
-  Duration report_grace_min = std::chrono::milliseconds(1000);
-  Duration report_grace_max = std::chrono::seconds(10);      // longest wait for these claims
-  Duration join_grace_min = std::chrono::milliseconds(500);  // a round is held open for newcomers at least this long
-  Duration join_grace_max = std::chrono::seconds(10);        // at most this long, or two usual rounds
-  // Limit for downloads that take longer. All of these together get join_grace_share of the time; join_grace_saved_max
-  // of it is saved up for several newcomers at once.
-  Duration join_grace_longest = std::chrono::minutes(5);
-  Duration join_grace_saved_max = std::chrono::minutes(1);
-  int join_graces_in_a_row = 6;    // rounds held open in a row for one newcomer
-  double join_grace_share = 0.05;  // the fraction of the time that it may hold rounds open after that
-  // no plan without most of the last group while a member averages
-  Duration report_patience = std::chrono::seconds(60);
-  Duration absence_patience = std::chrono::seconds(30);  // for silent members of a group whose result was reported
-  Duration settle = std::chrono::seconds(2);             // after a restart: members come back before anything is judged
-  Duration quorum_patience = std::chrono::seconds(8);    // longer than members wait between calls to one that is away
-  // longer than members wait between calls to a coordinator that is away
-  Duration averaging_max = std::chrono::minutes(30);
-  // a plan whose members report that they average is kept this long
-  Duration evaluation_interval = std::chrono::seconds(5);
-  Duration evaluation_timeout = std::chrono::minutes(3);    // least time between held-out measurements
-  Duration checkpoint_interval = std::chrono::seconds(60);  // time for a measurement, from the start of its round
-  Duration checkpoint_patience = std::chrono::seconds(30);  // least time between two copies of the state
-  Duration restore_grace =
-      std::chrono::seconds(60);  // time without any holder of the state before the run goes back to the copy
-  Duration left_out_for = std::chrono::minutes(5);  // for a member whose line is too slow for the others' rounds
-  std::size_t group_members_max = 512;              // a report of more would not fit in a heartbeat
+  std::size_t group_members_max = 512;  // a report of more would not fit in a heartbeat
   // in a group that only meets at relays: each pair takes one of the relays' streams
   std::size_t relayed_members_max = 32;
+  Duration left_out_for = std::chrono::minutes(5);    // for a member whose line is too slow for the others' rounds
+  Duration averaging_max = std::chrono::minutes(30);  // a plan whose members say that they average is kept this long
+};
+
+// How long rounds are held open for members that are getting the state (join_grace.h).
+struct JoinGraceOptions {
+  Duration min = std::chrono::milliseconds(500);
+  Duration max = std::chrono::seconds(10);  // at most this long, or two usual rounds
+  // Limit for downloads that take longer. All of these together get `share` of the time; saved_max of it is saved up
+  // for several newcomers at once.
+  Duration longest = std::chrono::minutes(5);
+  Duration saved_max = std::chrono::minutes(1);
+  int rounds_in_a_row = 6;  // held open for one newcomer
+  double share = 0.05;      // the fraction of the time that it may hold rounds open after that
+};
+
+// How long the coordinator waits before it goes on without somebody.
+struct Patience {
+  Duration settle = std::chrono::seconds(2);  // after a restart: members come back before anything is judged
+  // Least and longest wait for the column claims of a grid, from its first report; the round is decided afterwards
+  // anyway.
+  Duration column_claims_min = std::chrono::seconds(1);
+  Duration column_claims_max = std::chrono::seconds(10);
+  Duration absence = std::chrono::seconds(30);  // for silent members of a group whose result was reported
+  // No plan is made without most of the last group for this time: longer than members wait between calls to a
+  // coordinator that is away; and for `reports` while a member averages.
+  Duration quorum = std::chrono::seconds(8);
+  Duration reports = std::chrono::seconds(60);
+  // Time without any holder of the state before another member's is taken, or the copy that is kept here.
+  Duration adopt = std::chrono::seconds(10);
+  Duration restore = std::chrono::seconds(60);
+};
+
+// Held-out measurements (evaluation_turn.h).
+struct EvaluationOptions {
+  Duration interval = std::chrono::seconds(5);  // least time between two
+  Duration timeout = std::chrono::minutes(3);   // time for one, from the start of its round
+};
+
+// Copies of the state (checkpoint_turn.h).
+struct CheckpointOptions {
+  Duration interval = std::chrono::seconds(60);  // least time between two
+  Duration patience = std::chrono::seconds(30);  // time without a piece before another member is asked
+};
+
+// The operator's choices and the limits of the coordinator's decisions. The defaults suit every swarm.
+struct CoordinatorOptions {
+  HeartbeatOptions heartbeats{};
+  PlanLimits plans{};
+  JoinGraceOptions join_grace{};
+  Patience patience{};
+  EvaluationOptions evaluation{};
+  CheckpointOptions checkpoints{};
   bool dial_back = false;     // members are believed to be dialable once they have been dialled, not on their word
   wire::Endpoint relay = {};  // the operator's, for members that no volunteer relays for; `peer` is the relay itself
   std::uint64_t nonce = 1;    // differs at every start, so that group ids never repeat
 };
 
-// A member with its lane, the part of the data's order that its samples come from.
+// A member and its sample lane.
 struct LaneHolder {
   PeerId peer;
   int lane = 0;
 };
-
-// Samples that were credited to one account in this run.
+// Samples that an account is credited with.
 struct AccountSamples {
   AccountId account = 0;
   SampleCount samples = 0;
@@ -117,8 +146,7 @@ struct SampleTried {
   AccountId account = 0;
   RoundIndex last_round = 0;
 };
-
-// Failed tries of leased samples since the last op of this kind.
+// New failed tries, and the epochs whose tries may be forgotten.
 struct SamplesTried {
   std::vector<SampleTried> tries;
   std::int64_t oldest_epoch = 0;  // tries of epochs before it are of no use any more
@@ -135,8 +163,7 @@ struct LeasesDealt {
   std::int64_t process = 0;
   std::vector<wire::SampleLease> leases;
 };
-
-// The leased samples as the store has them when a run begins to be served.
+// The leases and samples of a run as the store has them when the coordinator starts.
 struct RecoveredLeases {
   std::int64_t next_epoch = 0;            // above all epochs that samples were ever dealt from
   std::vector<std::int64_t> open_epochs;  // epochs with samples that are neither counted nor set aside
@@ -170,13 +197,14 @@ struct RecoveredRun {
 };
 
 // Work for the store, in order. The shell keeps each item until the store has taken it.
+
+// A line of the ledger.
 struct CreditedContribution {
   PeerId peer;
   AccountId account = 0;
   SampleCount samples = 0;  // at least 1
 };
-
-// A round whose result counts. The store writes all of it in one transaction.
+// A decided round, to be stored whole or not at all.
 struct RoundDecided {
   RoundIndex round = 0;
   GroupId group;
@@ -201,8 +229,7 @@ struct ClaimUnconfirmed {
   SampleCount samples = 0;  // at least 1
   WallTime wall;
 };
-
-// A member has a lane from now on, across restarts of the coordinator.
+// A member has a new lane.
 struct LaneAssigned {
   LaneHolder holder;
   std::optional<PeerId> displaced;  // held the lane before and must give it up first
@@ -224,8 +251,7 @@ struct EvaluationStored {
   std::optional<double> accuracy;
   WallTime wall;
 };
-
-// The run has ended by itself: it has taken all of its rounds.
+// The run is complete.
 struct RunStateChanged {
   wire::RunState state = wire::RunState::complete;
 };
@@ -258,7 +284,7 @@ struct SeatChanged {
 using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried,
                              SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
-// The answer to a heartbeat, and everything that must be stored before it is sent.
+// The consequences of a heartbeat.
 struct HeartbeatDecision {
   std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
   wire::HeartbeatReply reply;
@@ -272,6 +298,14 @@ struct RelayShare {
   std::int64_t bytes_max = 0;  // in this round
 };
 
+// The round in work, from its first sample to its decision.
+enum class RoundPhase : std::uint8_t {
+  gathering,  // members compute its batch
+  waiting,    // the batch is full, and a member is waited for
+  announced,  // a plan is made, and members hear of it
+  averaging,  // the plan's group has started
+};
+
 // The view that pages and status show.
 struct SwarmView {
   wire::RunState state = wire::RunState::created;
@@ -283,7 +317,7 @@ struct SwarmView {
   int ready = 0;       // members that hold the state and train
   int direct = 0;      // members that others can dial
   int relayed = 0;     // members that others can call at a relay only
-  bool averaging = false;
+  RoundPhase phase = RoundPhase::gathering;
   int less_relied_on = 0;  // own smaller parts than they could, or none, because of the others' reports
   int sitting_out = 0;     // members of these that are left out of plans
   std::string plan;        // the newest plan's reason for its choice; empty before the first

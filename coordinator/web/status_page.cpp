@@ -68,7 +68,7 @@ void add_swarm(std::string& html, const StatusData& data) {
   add_cell(html, "Relied on less", grouped(swarm.less_relied_on),
            fmt::format("by what others say of them; {} sit out for some rounds", grouped(swarm.sitting_out)));
   add_cell(html, "Round", grouped(swarm.round),
-           swarm.averaging
+           swarm.phase == core::RoundPhase::averaging
                ? "averaging now"
                : fmt::format("{} of {} samples", grouped(swarm.samples_accumulated), grouped(swarm.target_batch_size)));
   if (data.epochs) add_epochs(html, *data.epochs);

@@ -36,8 +36,8 @@ void Coordinator::start() {
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   recovered.leases = recovered_leases();
   core::CoordinatorOptions options;
-  options.checkpoint_interval = std::chrono::seconds(5);
-  options.restore_grace = std::chrono::seconds(15);  // well within the calm at the end
+  options.checkpoints.interval = std::chrono::seconds(5);
+  options.patience.restore = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
   core_ = std::make_unique<core::RunCoordinator>(manifest_, wire::averaged_floats(manifest_), recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);

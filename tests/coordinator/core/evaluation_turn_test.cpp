@@ -23,7 +23,7 @@ struct Turns {
     turn.answered(now, peer_id(peer), {round, bits, bytes});
   }
   std::optional<EvaluationTurn::Verdict> conclude() { return turn.conclude(now, situation, members, options); }
-  void pause() { now += options.evaluation_interval; }
+  void pause() { now += options.evaluation.interval; }
 };
 
 }  // namespace
@@ -201,7 +201,7 @@ TEST_CASE("others are asked instead of those who are gone, or can not measure; f
   CHECK(f.ask(4) == 5);
   f.tell(4, 5, 2.0);
   CHECK_FALSE(f.conclude().has_value());
-  f.now += f.options.evaluation_timeout;
+  f.now += f.options.evaluation.timeout;
   const auto verdict = f.conclude();
   REQUIRE(verdict.has_value());
   CHECK(verdict->believed.size() == 1);

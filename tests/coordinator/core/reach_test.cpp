@@ -45,7 +45,9 @@ struct Reached {
     (void)call(number, offer);
   }
   Member& member(int number) { return *members.find(peer_id(number)); }
-  [[nodiscard]] PeerId relay_of(int number) { return member(number).relay.endpoint ? member(number).relay.endpoint->relay : kNobody; }
+  [[nodiscard]] PeerId relay_of(int number) {
+    return member(number).relay.endpoint ? member(number).relay.endpoint->relay : kNobody;
+  }
 
   CoordinatorOptions options;
   TimePoint now{1h};
@@ -190,7 +192,7 @@ TEST_CASE("members of the run, and nobody else, may pass something through the o
 
 TEST_CASE("a swarm that nobody can dial averages at the relay, in groups that it has room for") {
   CoordinatorOptions options = on_the_internet();
-  options.relayed_members_max = 4;
+  options.plans.relayed_members_max = 4;
   Swarm swarm(small_manifest(), running_run(), options);
   for (int number = 1; number <= 6; ++number) swarm.add(number).dialable = false;
   swarm.run_for(60s);
@@ -203,7 +205,7 @@ TEST_CASE("a swarm that nobody can dial averages at the relay, in groups that it
 
 TEST_CASE("a group that is drawn from many has somebody who can be dialled") {
   CoordinatorOptions options = on_the_internet();
-  options.group_members_max = 3;
+  options.plans.group_members_max = 3;
   Swarm swarm(small_manifest(), running_run(), options);
   for (int number = 1; number <= 12; ++number) swarm.add(number).dialable = number == 7;
   swarm.run_for(60s);

@@ -151,7 +151,7 @@ TEST_CASE("the intervals of a large swarm stay within the budget of calls") {
   manifest.peers_max = 1000;
   manifest.target_batch_size = 20000;
   CoordinatorOptions options;
-  options.heartbeats_per_s_max = 100;
+  options.heartbeats.per_s_max = 100;
   Swarm swarm(manifest, running_run(), options);
   for (int i = 0; i < 200; ++i) swarm.add(i + 1, 5);
   swarm.run_for(seconds(30));

@@ -1,0 +1,233 @@
+#include "coordinator/core/judge.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/coordinator/core/run_parts.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct Judging : RunParts {
+  explicit Judging(const RecoveredRun& recovered = running_run()) : judge(settings, recovered) {
+    run.round = recovered.round;
+    run.recovered = recovered.round > 0;
+    if (run.recovered) run.canonical = recovered.state_digest;
+  }
+
+  [[nodiscard]] Judge::Situation at() const { return {now, wall, run, members}; }
+  // Seats a group of these, all of which are averaging.
+  SeatedGroup seat(std::uint8_t id, const std::vector<int>& numbers) {
+    SeatedGroup group = seated_group(group_id(id), run.round, numbers, hosts);
+    judge.seat(group);
+    for (const int number : numbers) average(number);
+    return group;
+  }
+  void average(int number) {
+    wire::Heartbeat beat = training();
+    beat.phase = wire::MemberPhase::averaging;
+    (void)call(number, beat);
+  }
+  std::string tell(int number, const wire::RoundReport& report) {
+    return judge.on_report(at(), peer_id(number), report, ops);
+  }
+  std::optional<Decision> decide() { return judge.decide(at(), nullptr, ops); }
+  // The member calls with these results of its own.
+  const Results& results_of(int number, const std::vector<wire::RoundReport>& reports) {
+    wire::Heartbeat beat = training();
+    beat.reports = reports;
+    if (!reports.empty()) beat.state_round = reports.back().round + 1;
+    Member& caller = call(number, beat);
+    judge.note_results(at(), caller, beat);
+    return caller.results;
+  }
+  template <typename Op>
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(
+        std::count_if(ops.begin(), ops.end(), [](const StoreOp& op) { return std::holds_alternative<Op>(op); }));
+  }
+
+  Judge judge;
+  std::vector<StoreOp> ops;
+  const Digest next = state_after(first_state(), group_id(1));
+};
+
+}  // namespace
+
+TEST_CASE("a round is decided by most accounts of its group, and its credit waits for the store") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3});
+  const wire::RoundReport report = report_of(group, swarm.next);
+  CHECK(swarm.tell(1, report).empty());
+  CHECK_FALSE(swarm.decide().has_value());
+  CHECK(swarm.tell(2, report).empty());
+  const std::optional<Decision> decision = swarm.decide();
+  REQUIRE(decision.has_value());
+  CHECK(decision->group == group.id);
+  CHECK(decision->state_digest == swarm.next);
+  CHECK(decision->averaged.size() == 3);
+  CHECK(decision->samples == 60);
+  CHECK(decision->averaging_ms == 80);
+  REQUIRE(swarm.count<RoundDecided>() == 1);
+  CHECK(swarm.judge.credit().rounds_pending() == 1);
+  const AccountId account = swarm.hosts.account_of(peer_id(3)).value();
+  CHECK(swarm.judge.credit().stored(account) == 0);
+  swarm.judge.credit().on_stored(0);
+  CHECK(swarm.judge.credit().stored(account) == 20);
+}
+
+TEST_CASE("a deferred member that has not reported does not hold the new state yet") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3});
+  swarm.member(3).seat.role = wire::MemberRole::deferred;
+  for (const int number : {1, 2}) CHECK(swarm.tell(number, report_of(group, swarm.next)).empty());
+  const std::optional<Decision> decision = swarm.decide();
+  REQUIRE(decision.has_value());
+  CHECK(decision->contributors == std::vector{peer_id(1), peer_id(2), peer_id(3)});
+  CHECK(decision->averaged == std::vector{peer_id(1), peer_id(2)});
+}
+
+TEST_CASE("a report of a group that nobody dealt is refused, and is a false word unless the coordinator is new") {
+  const auto spoiled = [](Judging& swarm) {
+    const SeatedGroup foreign = seated_group(group_id(9), swarm.run.round, {1, 2}, swarm.hosts);
+    CHECK_FALSE(swarm.tell(1, report_of(foreign, swarm.next)).empty());
+    for (const int number : {1, 2, 3, 4}) (void)swarm.call(number, swarm.training());
+    ++swarm.run.round;
+    swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+    return swarm.judge.standing_of(peer_id(1)).rounds;
+  };
+  Judging swarm;
+  CHECK(spoiled(swarm) == 1);
+  RecoveredRun recovered = running_run(4, first_state());
+  recovered.last_credited = {{peer_id(7), 1007}};
+  Judging restarted(recovered);
+  CHECK(spoiled(restarted) == 0);
+}
+
+TEST_CASE("right after a restart the accounts of the last round vouch for a group that the store has not kept") {
+  RecoveredRun recovered = running_run(4, first_state());
+  for (const int number : {1, 2, 3}) recovered.last_credited.push_back({peer_id(number), 1000 + number});
+  Judging swarm(recovered);
+  SUBCASE("in time") {
+    const SeatedGroup lost = seated_group(group_id(1), 4, {1, 2, 3}, swarm.hosts);
+    CHECK(swarm.tell(1, report_of(lost, swarm.next)).empty());
+    CHECK(swarm.tell(2, report_of(lost, swarm.next)).empty());
+    const std::optional<Decision> decision = swarm.decide();
+    REQUIRE(decision.has_value());
+    CHECK(decision->origin == SeatedGroup::Origin::vouched);
+  }
+  SUBCASE("too late") {
+    swarm.now += swarm.settings.options.patience.absence + milliseconds(1);
+    CHECK(swarm.judge.sweep(swarm.at()).empty());
+    const SeatedGroup lost = seated_group(group_id(1), 4, {1, 2, 3}, swarm.hosts);
+    CHECK_FALSE(swarm.tell(1, report_of(lost, swarm.next)).empty());
+  }
+}
+
+TEST_CASE("a group whose accounts disagree is withdrawn, and its result does not count any more") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2});
+  CHECK(swarm.tell(1, report_of(group, swarm.next)).empty());
+  CHECK_FALSE(swarm.judge.is_hopeless(swarm.at(), group.id));
+  CHECK(swarm.judge.sweep(swarm.at()).empty());
+  CHECK(swarm.tell(2, report_of(group, first_state())).empty());
+  CHECK(swarm.judge.is_hopeless(swarm.at(), group.id));
+  CHECK(swarm.judge.sweep(swarm.at()) == std::vector{group.id});
+  CHECK(swarm.judge.reports().first_at(0) == kNever);
+  CHECK_FALSE(swarm.tell(1, report_of(group, swarm.next)).empty());
+  CHECK_FALSE(swarm.decide().has_value());
+}
+
+TEST_CASE("a planned member that left without a result has no vote left, one that averages still has") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2});
+  Plan plan;
+  plan.id = group.id;
+  plan.begin_by = swarm.now + seconds(5);
+  Judge::Situation at = swarm.at();
+  at.plan = &plan;
+  for (const int number : {1, 2}) swarm.member(number).seat.attended = true;
+  CHECK_FALSE(swarm.judge.is_hopeless(at, group.id));
+  swarm.call(2, swarm.training()).seat.attended = true;
+  CHECK(swarm.judge.is_hopeless(at, group.id));
+}
+
+TEST_CASE("a member's results are open, early or void, and one thing at a time") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3});
+  const wire::RoundReport report = report_of(group, swarm.next);
+  CHECK(swarm.results_of(1, {}).state == Results::State::none);
+  CHECK(swarm.tell(1, report).empty());
+  CHECK(swarm.results_of(1, {report}).state == Results::State::open);
+
+  wire::RoundReport later = report;
+  later.round = 1;
+  const TimePoint since = swarm.now;
+  CHECK(swarm.results_of(2, {later}).state == Results::State::early);
+  swarm.now += swarm.settings.options.patience.absence;
+  CHECK(swarm.results_of(2, {later}).state == Results::State::early);
+  CHECK(swarm.member(2).results.early_since == since);
+  swarm.now += milliseconds(1);
+  CHECK(swarm.results_of(2, {later}).state == Results::State::voided);
+  CHECK(swarm.results_of(2, {}).state == Results::State::none);
+  CHECK(swarm.member(2).results.early_since == kNever);
+  // It was not taken: a result of the round in work that does not count is void at once.
+  CHECK(swarm.results_of(3, {report}).state == Results::State::voided);
+}
+
+TEST_CASE("samples that a member claims and its group does not confirm are told to the store once") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3});
+  for (const int number : {1, 2}) CHECK(swarm.tell(number, report_of(group, swarm.next)).empty());
+  REQUIRE(swarm.decide().has_value());
+  ++swarm.run.round;
+  swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+  CHECK(swarm.tell(3, report_of(group, swarm.next, 25)).empty());
+  CHECK(swarm.tell(3, report_of(group, swarm.next, 25)).empty());
+  REQUIRE(swarm.count<ClaimUnconfirmed>() == 1);
+  CHECK(std::get<ClaimUnconfirmed>(swarm.ops.back()).samples == 5);
+}
+
+TEST_CASE("when nobody holds the state the swarm goes back to one that it once agreed on, after a while") {
+  RecoveredRun recovered = running_run(4, state_after(first_state(), group_id(4)));
+  const Digest older = state_after(first_state(), group_id(3));
+  recovered.states = {{3, older}};
+  Judging swarm(recovered);
+  const auto call = [&] {
+    wire::Heartbeat beat = swarm.training();
+    beat.state_round = 3;
+    beat.state_digest = older;
+    (void)swarm.call(1, beat);
+  };
+  call();
+  CHECK_FALSE(swarm.judge.find_lost_state(swarm.at(), std::nullopt).has_value());
+  swarm.now += swarm.settings.options.patience.adopt;
+  call();
+  SUBCASE("a member's") {
+    const auto adopted = swarm.judge.find_lost_state(swarm.at(), std::nullopt);
+    REQUIRE(adopted.has_value());
+    CHECK(adopted->state_digest == older);
+    CHECK(adopted->reported_round == 3);
+    CHECK(adopted->round == 4);  // rounds never go back
+    CHECK(adopted->ground == StateAdopted::Ground::decided);
+  }
+  SUBCASE("not before somebody had the time to come back, where there is a newer copy") {
+    const wire::Checkpoint kept{4, state_after(older, group_id(8)), {older, 4000}};
+    CHECK_FALSE(swarm.judge.find_lost_state(swarm.at(), kept).has_value());
+    swarm.now += swarm.settings.options.patience.restore;
+    call();
+    const auto adopted = swarm.judge.find_lost_state(swarm.at(), kept);
+    REQUIRE(adopted.has_value());
+    CHECK(adopted->ground == StateAdopted::Ground::copy);
+  }
+  SUBCASE("not while somebody holds it") {
+    (void)swarm.call(2, swarm.training());
+    CHECK_FALSE(swarm.judge.find_lost_state(swarm.at(), std::nullopt).has_value());
+    swarm.members.remove(peer_id(2));
+    CHECK_FALSE(swarm.judge.find_lost_state(swarm.at(), std::nullopt).has_value());  // the wait begins again
+  }
+}
+
+}  // namespace starling::core::testing

@@ -1,0 +1,50 @@
+#include "coordinator/core/member.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/coordinator/core/run_parts.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+}  // namespace
+
+TEST_CASE("members that averaged are assumed to hold the new state until they call, or do not") {
+  RunParts swarm;
+  for (const int number : {1, 2, 3}) (void)swarm.call(number, swarm.training());
+  swarm.begin_round(state_after(swarm.run.canonical, group_id(1)));
+  const TimePoint until = swarm.now + seconds(2);
+  swarm.members.judge(swarm.now, swarm.run.canonical, {peer_id(1), peer_id(2)}, until);
+  CHECK(swarm.member(1).copy == Copy::assumed);
+  CHECK(swarm.member(3).copy == Copy::other);
+  CHECK(swarm.members.forecast().samples_per_s() == doctest::Approx(40));
+  CHECK(swarm.call(1, swarm.training()).ready());
+
+  swarm.members.end_assumptions(until, swarm.run.canonical);
+  CHECK(swarm.members.is_due(swarm.member(2), until));
+  CHECK_FALSE(swarm.members.is_due(swarm.member(1), until));
+  swarm.members.end_assumptions(until + milliseconds(1), swarm.run.canonical);
+  CHECK(swarm.member(2).copy == Copy::other);
+  CHECK(swarm.members.forecast().samples_per_s() == doctest::Approx(20));
+}
+
+TEST_CASE("a member counts in the forecast while it holds the state, works, and calls in time") {
+  RunParts swarm;
+  CHECK(swarm.call(1, swarm.training()).counted.has_value());
+  wire::Heartbeat elsewhere = swarm.training();
+  elsewhere.state_digest = state_after(swarm.run.canonical, group_id(1));
+  CHECK_FALSE(swarm.call(2, elsewhere).counted.has_value());
+  wire::Heartbeat paused = swarm.training();
+  paused.phase = wire::MemberPhase::paused;
+  CHECK_FALSE(swarm.call(3, paused).counted.has_value());
+  CHECK(swarm.members.forecast().samples_per_s() == doctest::Approx(20));
+  swarm.now += seconds(2);
+  swarm.members.forget_silent(swarm.now, seconds(3));
+  CHECK_FALSE(swarm.member(1).counted.has_value());
+  CHECK(swarm.members.forecast().samples_per_s() == 0);
+}
+
+}  // namespace starling::core::testing

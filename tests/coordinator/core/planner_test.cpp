@@ -1,0 +1,225 @@
+#include "coordinator/core/planner.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/coordinator/core/run_parts.h"
+
+namespace starling::core::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct Planning : RunParts {
+  explicit Planning(std::size_t last_group = 0, const wire::RunManifest& manifest = small_manifest())
+      : RunParts(manifest), planner(settings, last_group) {}
+
+  [[nodiscard]] Planner::Situation at() const { return {now, run, reports, evaluation, rounds_pending}; }
+  std::optional<SeatedGroup> plan() { return planner.make_plan(at(), members); }
+  // Members that call again in this moment; 20 samples a second each.
+  void call_all(const std::vector<int>& numbers) {
+    for (const int number : numbers) {
+      wire::Heartbeat beat = training();
+      beat.samples_this_round = std::llround(20 * to_seconds(now - run.round_began));
+      (void)call(number, beat);
+    }
+  }
+  void average(int number) {
+    wire::Heartbeat beat = training();
+    beat.phase = wire::MemberPhase::averaging;
+    arrival = planner.on_call(now, call(number, beat));
+  }
+  // Passes until the round is planned.
+  SeatedGroup planned(const std::vector<int>& numbers) {
+    for (int i = 0; i < 1000; ++i, now += milliseconds(10)) {
+      call_all(numbers);
+      if (auto seated = plan()) return *seated;
+    }
+    FAIL("no plan");
+    return {};
+  }
+
+  ReportBook reports;
+  EvaluationTurn evaluation{std::nullopt};
+  std::size_t rounds_pending = 0;
+  Planner planner;
+  std::optional<Duration> arrival;
+};
+
+}  // namespace
+
+TEST_CASE("a round is planned one lead before its batch is full, and its phase says where it is") {
+  Planning swarm;
+  swarm.call_all({1, 2, 3});  // 60 samples in a second
+  const TimePoint due = swarm.planner.due_at(swarm.at(), swarm.members);
+  const Duration lead = swarm.planner.lead(swarm.run, swarm.members);
+  CHECK(to_seconds(due - swarm.now) == doctest::Approx(1 - to_seconds(lead)));
+  CHECK_FALSE(swarm.plan().has_value());
+  CHECK(swarm.planner.phase(swarm.now) == RoundPhase::gathering);
+
+  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  // Members tell whole samples, so that the time may differ by half of one.
+  CHECK(swarm.now + milliseconds(25) >= due);
+  CHECK(swarm.now < due + lead);
+  CHECK(seated.round == 0);
+  CHECK(seated.seats().size() == 3);
+  REQUIRE(swarm.planner.plan() != nullptr);
+  CHECK(swarm.planner.plan()->id == seated.id);
+  CHECK(swarm.planner.phase(swarm.now) == RoundPhase::announced);
+  CHECK(swarm.planner.phase(swarm.planner.plan()->start) == RoundPhase::averaging);
+  CHECK_FALSE(swarm.planner.reason().empty());
+  CHECK(swarm.planner.due_at(swarm.at(), swarm.members) == kNever);
+}
+
+TEST_CASE("nothing is planned while the store is behind, after a report, or when the run is paused") {
+  Planning swarm;
+  swarm.call_all({1, 2, 3});
+  REQUIRE(swarm.planner.due_at(swarm.at(), swarm.members) != kNever);
+  SUBCASE("store") { swarm.rounds_pending = kRoundsPendingMax; }
+  SUBCASE("paused") { swarm.run.state = wire::RunState::paused; }
+  SUBCASE("just restarted") { swarm.run.recovered = true; }
+  SUBCASE("report") {
+    const SeatedGroup group = seated_group(group_id(1), 0, {1, 2, 3}, swarm.hosts);
+    REQUIRE(swarm.reports.add(swarm.now, peer_id(1), report_of(group, first_state())).ok());
+  }
+  CHECK(swarm.planner.due_at(swarm.at(), swarm.members) == kNever);
+}
+
+TEST_CASE("without most of the last group a full batch waits, but not for ever") {
+  Planning swarm(5);
+  swarm.now += seconds(2);
+  swarm.call_all({1, 2});
+  CHECK_FALSE(swarm.plan().has_value());
+  CHECK(swarm.planner.phase(swarm.now) == RoundPhase::waiting);
+  SUBCASE("two of five") {
+    swarm.now += swarm.settings.options.patience.quorum;
+    swarm.call_all({1, 2});
+    CHECK(swarm.plan().has_value());
+  }
+  SUBCASE("one more says goodbye, and the others are most of those that are left") {
+    swarm.planner.on_goodbye();
+    swarm.planner.on_goodbye();
+    swarm.call_all({1, 2});
+    CHECK(swarm.plan().has_value());
+  }
+}
+
+TEST_CASE("a planned member is told of its group until it has begun, a late one even after the start") {
+  Planning swarm;
+  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  const auto outlook = [&](int number) {
+    return swarm.planner.outlook(swarm.at(), swarm.members, swarm.member(number));
+  };
+  REQUIRE(outlook(1).group.has_value());
+  CHECK(outlook(1).group->id == seated.id);
+  CHECK(outlook(1).awaited);
+  CHECK(outlook(1).start == swarm.planner.plan()->start);
+  CHECK(outlook(1).group->start_in_ms == to_ms(swarm.planner.plan()->start - swarm.now));
+  swarm.now = swarm.planner.plan()->start + milliseconds(30);
+  swarm.average(1);
+  CHECK(swarm.arrival == milliseconds(30));
+  swarm.average(1);
+  CHECK_FALSE(swarm.arrival.has_value());  // it is counted once
+  CHECK_FALSE(outlook(1).group.has_value());
+  REQUIRE(outlook(2).group.has_value());
+  CHECK(outlook(2).group->start_in_ms == 0);
+}
+
+TEST_CASE("a plan has failed when nobody came in time, or when it has no end") {
+  Planning swarm;
+  (void)swarm.planned({1, 2, 3});
+  const Plan plan = *swarm.planner.plan();
+  CHECK_FALSE(swarm.planner.has_failed(swarm.at(), swarm.members));
+  swarm.now = plan.begin_by + kBeginSlack;
+  CHECK_FALSE(swarm.planner.has_failed(swarm.at(), swarm.members));
+  swarm.now += milliseconds(1);
+  CHECK(swarm.planner.has_failed(swarm.at(), swarm.members));
+  swarm.average(2);
+  CHECK_FALSE(swarm.planner.has_failed(swarm.at(), swarm.members));
+  swarm.now = plan.start + swarm.settings.options.plans.averaging_max + milliseconds(1);
+  swarm.average(2);
+  CHECK(swarm.planner.has_failed(swarm.at(), swarm.members));
+
+  swarm.planner.give_up(group_id(9));  // another group's end is not the plan's
+  CHECK(swarm.planner.plan() != nullptr);
+  swarm.planner.give_up(plan.id);
+  CHECK(swarm.planner.phase(swarm.now) == RoundPhase::waiting);
+  const SeatedGroup again = swarm.planned({1, 2, 3});
+  CHECK(again.id != plan.id);
+  CHECK(again.round == 0);
+}
+
+TEST_CASE("a member that missed its group may have the result until the next plan starts") {
+  Planning swarm;
+  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  for (const int number : {1, 2}) swarm.average(number);
+  swarm.planner.on_decided(seated.id, 2);
+  for (const int number : {1, 2}) swarm.member(number).met_in = 0;
+  const Digest old = swarm.run.canonical;
+  swarm.begin_round(state_after(old, seated.id));
+  wire::Heartbeat missed = swarm.training();
+  missed.state_round = 0;
+  missed.state_digest = old;
+  const Member& third = swarm.call(3, missed);
+  const Outlook outlook = swarm.planner.outlook(swarm.at(), swarm.members, third);
+  REQUIRE(outlook.group.has_value());
+  CHECK(outlook.group->id == seated.id);
+  CHECK(outlook.group->start_in_ms == 0);
+  CHECK_FALSE(swarm.planner.outlook(swarm.at(), swarm.members, swarm.call(4, missed)).group.has_value());
+
+  (void)swarm.planned({1, 2});
+  CHECK(swarm.planner.outlook(swarm.at(), swarm.members, third).group.has_value());
+  swarm.now = swarm.planner.plan()->start;
+  CHECK_FALSE(swarm.planner.outlook(swarm.at(), swarm.members, third).group.has_value());
+}
+
+TEST_CASE("a decided plan tells how much later its batch would have been full") {
+  Planning swarm;
+  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  CHECK(swarm.planner.plan()->samples == doctest::Approx(60));
+  const auto fill = swarm.planner.fill_of(seated.id, 45, milliseconds(100));
+  REQUIRE(fill.has_value());
+  CHECK(fill->batch_s == doctest::Approx(1));
+  CHECK(fill->later_s == doctest::Approx(0.25));
+  CHECK_FALSE(swarm.planner.fill_of(group_id(9), 45, milliseconds(100)).has_value());
+  CHECK_FALSE(swarm.planner.fill_of(seated.id, 45, seconds(2)).has_value());  // the forecast had no say in it
+}
+
+TEST_CASE("members of one account share a voter's number, others have none") {
+  Planning swarm;
+  swarm.hosts.accounts = {{peer_id(1), 7}, {peer_id(3), 7}};
+  (void)swarm.planned({1, 2, 3});
+  const wire::GroupInfo& group = swarm.planner.plan()->groups.front();
+  REQUIRE(group.members.size() == 3);
+  for (const wire::GroupMember& member : group.members) {
+    CHECK((member.voter == 0) == (member.endpoint.peer == peer_id(2)));
+  }
+}
+
+TEST_CASE("a member that measures the state is waited for a while, then planned as one that may come late") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  const CoordinatorOptions& options = swarm.settings.options;
+  swarm.call_all({1, 2, 3});
+  const EvaluationTurn::Situation running{0, seconds(1), false, true};
+  swarm.now += options.evaluation.interval;
+  const auto asked = swarm.evaluation.ask(swarm.now, peer_id(1), running, options);
+  REQUIRE(asked.has_value());
+  swarm.run.round = *asked;
+  swarm.run.round_began = swarm.now;
+  swarm.now += seconds(3);
+  swarm.call_all({1, 2, 3});
+  CHECK_FALSE(swarm.plan().has_value());
+  CHECK(swarm.planner.phase(swarm.now) == RoundPhase::waiting);
+  swarm.now = swarm.run.round_began + usual_join_grace(swarm.run.rhythm, options);
+  swarm.call_all({1, 2, 3});
+  const std::optional<SeatedGroup> seated = swarm.plan();
+  REQUIRE(seated.has_value());
+  for (const Seat& seat : seated->seats()) {
+    CHECK((seat.role == wire::MemberRole::late) == (seat.peer == peer_id(1)));
+  }
+}
+
+}  // namespace starling::core::testing
