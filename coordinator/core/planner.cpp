@@ -254,7 +254,7 @@ swarm::PlanOptions Planner::options_of(const Situation& at, const MemberTable& m
   options.contribution_codec = manifest.contribution_codec;
   // Factors make up for omissions by themselves, and are small enough for every line: nobody is demoted.
   const bool low_rank = manifest.low_rank > 0;
-  options.error_feedback = manifest.error_feedback > 0 && !low_rank;
+  options.error_feedback = wire::round_traffic(manifest).narrows_contributions;
   options.target_batch_size = low_rank ? 0 : manifest.target_batch_size;
   options.may_leave_out = true;
   options.start_in_ms = to_ms(plan.start - at.now);
