@@ -159,7 +159,7 @@ Status App::allow_program(const storage::Membership& membership) {
   STARLING_ASSIGN(const std::string kept, membership.files->manifest_envelope());
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(kept));
   STARLING_ASSIGN(const wire::RunManifest manifest, manifest::verify_manifest(envelope, key));
-  if (manifest.model.architecture != "script") {
+  if (!wire::has_program(manifest.model)) {
     return Error{ErrorCode::failed_precondition,
                  "this project's run is no program of its own: nothing is to be allowed"};
   }

@@ -42,7 +42,7 @@ Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, 
 
 // For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
-  return manifest.model.architecture == "gpt" && manifest.data.kind == "tokens";
+  return wire::writes_text(manifest.model) && manifest.data.kind == "tokens";
 }
 
 }  // namespace

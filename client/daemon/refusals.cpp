@@ -30,7 +30,7 @@ std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, cons
 }
 
 std::optional<Refusal> refuse_program(const wire::RunManifest& manifest, const std::string& address, bool allowed) {
-  if (manifest.model.architecture != "script" || allowed) return std::nullopt;
+  if (!wire::has_program(manifest.model) || allowed) return std::nullopt;
   const wire::Artefact& program = manifest.model.script.program;
   return Refusal{fmt::format("this run's model is a program of the project's own, which runs here only if you agree: "
                              "{:.1f} MB, SHA-256 {}; it would be locked in, without network and files",

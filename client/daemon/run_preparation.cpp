@@ -188,7 +188,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   run.shards = files.dir() / "shards";
   run.validation_file = folder / data.validation.sha256.hex();
   // No other model continues a text.
-  if (run.manifest.model.architecture == "gpt" && data.tokenizer != wire::Artefact()) {
+  if (wire::writes_text(run.manifest.model) && data.tokenizer != wire::Artefact()) {
     run.tokenizer_file = folder / data.tokenizer.sha256.hex();
   }
   STARLING_TRY(check_room(run, files.dir(), options.disk_bytes_left));
@@ -202,7 +202,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   if (!run.tokenizer_file.empty()) {
     STARLING_TRY(fetch_data("tokenizer's", data.tokenizer, run.tokenizer_file, calls, options));
   }
-  if (const wire::ScriptModel& script = run.manifest.model.script; run.manifest.model.architecture == "script") {
+  if (const wire::ScriptModel& script = run.manifest.model.script; wire::has_program(run.manifest.model)) {
     run.program_file = folder / script.program.sha256.hex();
     run.parameters_file = folder / script.parameters.sha256.hex();
     STARLING_TRY(fetch_data("program's", script.program, run.program_file, calls, options));

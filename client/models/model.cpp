@@ -52,7 +52,7 @@ at::Tensor Model::next_token_scores(const at::Tensor&) const { return {}; }
 
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
                                   const at::Tensor& gradient, std::span<const std::uint8_t> program) {
-  if (model.architecture == "script") return load_script(model, parameters, gradient, program);
+  if (wire::has_program(model)) return load_script(model, parameters, gradient, program);
   const auto maker = std::find_if(kMakers.begin(), kMakers.end(),
                                   [&](const Maker& known) { return known.architecture == model.architecture; });
   VERIFY(maker != kMakers.end());

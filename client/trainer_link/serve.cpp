@@ -113,7 +113,7 @@ class Workplace {
       resources.shard_bytes = [from = files.get()] { return SharedBytes{from->shard->bytes(), from->shard}; };
     }
     STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
-    if (resources.manifest.model.architecture == "script") {
+    if (wire::has_program(resources.manifest.model)) {
       if (!hides_files) {
         return Error{ErrorCode::unsupported,
                      "this run's model is a program, and this kernel has no Landlock to keep it from reading files: it "

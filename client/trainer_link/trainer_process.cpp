@@ -157,7 +157,7 @@ Status TrainerProcess::initialize() { return make_initial_state(state()); }
 
 Status TrainerProcess::make_initial_state(std::span<float> into) const {
   const wire::RunManifest& manifest = impl_->options.manifest;
-  if (manifest.model.architecture != "script") {
+  if (!wire::has_program(manifest.model)) {
     state::fill_initial_state(manifest, into);
     return {};
   }
@@ -247,7 +247,7 @@ void TrainerProcess::set_share(const TrainerShare& wanted) {
   VERIFY(wanted.threads >= 1 && wanted.threads <= kThreadsMax);
   TrainerShare share = wanted;
   // A script would have access to the card's driver as the trainer does, so it gets no card.
-  if (impl_->options.manifest.model.architecture == "script") share.gpu_memory_percent = 0;
+  if (wire::has_program(impl_->options.manifest.model)) share.gpu_memory_percent = 0;
   ChildLimits& limits = impl_->options.limits;
   if (share == TrainerShare{limits.threads, limits.memory_bytes, limits.gpu_memory_percent}) return;
   impl_->link.stop();

@@ -219,7 +219,7 @@ Result<session::Evaluation> evaluate_held_out(const models::Model& model, const 
     return evaluate_samples(model, manifest, data, device);
   }
   // A script's loss is of whole windows, not of single tokens.
-  if (manifest.model.architecture == "script") return evaluate_windows(model, context, data, device);
+  if (wire::has_program(manifest.model)) return evaluate_windows(model, context, data, device);
   return evaluate_text(model, context, data, device);
 }
 

@@ -32,13 +32,6 @@ std::int64_t choices_of(const wire::RunManifest& manifest) {
   return manifest.data.kind == "labelled" ? model.classes : model.vocabulary;
 }
 
-// Number of values per sample that the model takes; 0: it takes no such samples.
-std::int64_t values_wanted(const wire::ModelOptions& model) {
-  if (model.architecture == "mlp") return model.inputs;
-  if (model.architecture != "resnet") return 0;
-  return std::int64_t{model.channels} * model.image_size * model.image_size;
-}
-
 template <typename Number>
 Number number_at(std::span<const std::uint8_t> bytes, std::int64_t index) {
   Number value;
@@ -71,7 +64,7 @@ Result<Dataset> Dataset::open(const wire::RunManifest& manifest, std::span<const
   } else {
     STARLING_ASSIGN(const auto tensors, wire::read_tensor_head(file, file.size()));
     STARLING_TRY(manifest.data.kind == "tokens" ? data.find_tokens(tensors, file) : data.find_samples(tensors, file));
-    const std::int64_t wanted = values_wanted(manifest.model);
+    const std::int64_t wanted = wire::input_values(manifest.model);
     if (wanted != 0 && wanted != data.values()) {
       return bad(fmt::format("its samples have {} values each, and the model takes {}", data.values(), wanted));
     }

@@ -250,8 +250,7 @@ struct TorchTrainer::Impl {
   // Whether buckets may step before the whole gradient is complete. A script may use a parameter in unknown ways
   // besides its gradient, so it is excluded.
   [[nodiscard]] bool steps_while_back() const {
-    return replicas.size() == 1 && local && local->buckets_step_apart() &&
-           options.manifest.model.architecture != "script";
+    return replicas.size() == 1 && local && local->buckets_step_apart() && !wire::has_program(options.manifest.model);
   }
 
   void step_while_back(const at::Tensor& loss, const wire::SampleRange& samples) {
@@ -341,7 +340,7 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
       STARLING_ASSIGN(train, open_training_data(manifest, {options.train_bytes, nullptr}));
     }
     const bool whole_windows =
-        wire::sample_form(manifest) == wire::SampleForm::masked_tokens || manifest.model.architecture == "script";
+        wire::sample_form(manifest) == wire::SampleForm::masked_tokens || wire::has_program(manifest.model);
     STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
                                                     labelled        ? 1
                                                     : whole_windows ? manifest.model.context + 1
@@ -361,7 +360,7 @@ std::span<float> TorchTrainer::state() {
 }
 
 Status TorchTrainer::initialize() {
-  if (impl_->options.manifest.model.architecture == "script") {
+  if (wire::has_program(impl_->options.manifest.model)) {
     return Error{ErrorCode::unsupported, "the parameters of a script are read by who gives them to this trainer"};
   }
   state::fill_initial_state(impl_->options.manifest, state());
@@ -452,7 +451,7 @@ Result<std::vector<int>> TorchTrainer::sample_tokens(std::span<const int> prompt
                                                   " words and the temperature not negative"};
   }
   const wire::RunManifest& manifest = impl_->options.manifest;
-  if (manifest.model.architecture != "gpt") {
+  if (!wire::writes_text(manifest.model)) {
     return Error{ErrorCode::unsupported,
                  "sample text: only a gpt writes text here; this run trains '" + manifest.model.architecture + "'"};
   }

@@ -93,7 +93,7 @@ Status export_run(const ExportOptions& options) {
   fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
              options.folder.string());
   STARLING_TRY(write_tokenizer(project, manifest, options.folder));
-  if (manifest.model.architecture == "script") {
+  if (wire::has_program(manifest.model)) {
     STARLING_ASSIGN(const std::string bytes, read_artefact(project, manifest.model.script.program));
     STARLING_TRY(write_file_atomically(options.folder / "model.pt", bytes));
     fmt::print("model.pt is your program as it was; model.safetensors is the state that its parameters have learnt\n");

@@ -24,7 +24,7 @@ Status sign_beginning(const Project& project, const operations::Desk& desk, cons
 }  // namespace
 
 Status name_initial_state(wire::RunManifest& manifest, const std::filesystem::path& artefacts) {
-  if (manifest.model.architecture != "script") {
+  if (!wire::has_program(manifest.model)) {
     manifest.initial_state_digest = state::initial_state_digest(manifest);
     return {};
   }

@@ -148,7 +148,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
   STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
-  const bool is_script = manifest.model.architecture == "script";
+  const bool is_script = wire::has_program(manifest.model);
   if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
   const Status sound = wire::check_manifest(manifest);
   if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", manifest_file.string()));
@@ -215,7 +215,7 @@ Status clone_run(const CloneOptions& options) {
   } else {
     STARLING_ASSIGN(draft.source.shards, keep_listing(old.data, artefacts));
   }
-  if (old.model.architecture == "script") {
+  if (wire::has_program(old.model)) {
     draft.source.program = artefacts / old.model.script.program.sha256.hex();
     draft.source.parameters = artefacts / old.model.script.parameters.sha256.hex();
   }

@@ -151,12 +151,12 @@ Status read_model(TableReader fields, const std::filesystem::path& folder, Opera
   wire::each_model_setting(
       model, [&fields](std::string_view name, auto& value, const auto&) { read_setting(fields, name, value); });
   std::string program, parameters;
-  if (model.architecture == "script") {
+  if (wire::has_program(model)) {
     fields.text("program", program);
     fields.text("parameters", parameters);
   }
   STARLING_TRY(fields.finish(fmt::format("model '{}'", model.architecture)));
-  if (model.architecture != "script") return {};
+  if (!wire::has_program(model)) return {};
   if (program.empty() || program.size() > kPathBytesMax || parameters.empty() || parameters.size() > kPathBytesMax) {
     return Error{ErrorCode::invalid_argument,
                  "manifest.toml, table [model]: a model of architecture script has program = \"FILE.pt\", which "
@@ -329,7 +329,7 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
     return with_line(status.error(), lines);
   }
-  if (out.manifest.model.architecture == "script") STARLING_TRY(check_costs(out.manifest));
+  if (wire::has_program(out.manifest.model)) STARLING_TRY(check_costs(out.manifest));
   if (out.manifest.flops_per_sample == 0) {
     out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);
   }

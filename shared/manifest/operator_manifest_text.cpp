@@ -104,7 +104,7 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   out.table("model");
   out.set("architecture", manifest.model.architecture);
   wire::each_model_setting(manifest.model, set);
-  if (manifest.model.architecture == "script") {
+  if (wire::has_program(manifest.model)) {
     out.set("program", wanted.source.program.string());
     out.set("parameters", wanted.source.parameters.string());
   }

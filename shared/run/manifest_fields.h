@@ -52,7 +52,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, ModelOptions>& model) {
   visit("architecture", model.architecture, kWord);
   each_model_setting(model, visiting_settings(visit));
-  if (model.architecture != "script") return;
+  if (!has_program(model)) return;
   visit("program", model.script.program);
   visit("parameters", model.script.parameters);
   visit("tensors", model.script.tensors, Items{kTensorsMax});

@@ -49,6 +49,12 @@ struct Convolution {
 };
 
 bool is_architecture(std::string_view name);
+// True if a model of this architecture can learn from data of this kind (DataOptions::kind); an unknown one can.
+bool learns_from(const ModelOptions& model, std::string_view data_kind);
+// "'bytes' or 'tokens'"
+std::string data_kinds(const ModelOptions& model);
+// The form of its samples where the data is text.
+SampleForm text_form(const ModelOptions& model);
 // "'gpt', 'albert', …"
 std::string architectures();
 

@@ -54,6 +54,14 @@ struct ModelOptions {
   ScriptModel script{};      // script
 };
 
+// Facts about an architecture, from the table in model_layout.cpp. An unknown one has none of them.
+// True if the model is a program of the operator's own, which volunteers are asked about before they run it.
+bool has_program(const ModelOptions& model);
+// True if the model can continue a text token by token.
+bool writes_text(const ModelOptions& model);
+// Number of values of a sample; 0 where samples are text.
+std::int64_t input_values(const ModelOptions& model);
+
 // A setting's range, both ends included, and the value with which it is left out of the canonical form, so that
 // manifests from before it keep their bytes, and so their signatures.
 template <typename Number>

@@ -52,12 +52,9 @@ void check_kind(Checker& check, const RunManifest& manifest) {
   check.word("data.kind", kind, kind == "bytes" || kind == "tokens" || kind == "labelled",
              "'bytes', 'tokens' or 'labelled'");
   const ModelOptions& model = manifest.model;
-  if (model.architecture == "albert") check.word("data.kind", kind, kind == "tokens", "'tokens' for an albert");
-  if (model.architecture == "gpt") check.word("data.kind", kind, kind != "labelled", "'bytes' or 'tokens' for a gpt");
-  if (model.architecture == "resnet" || model.architecture == "mlp") {
-    check.word("data.kind", kind, kind == "labelled", fmt::format("'labelled' for a model of {}", model.architecture));
-  }
-  if (kind == "bytes" && (model.architecture == "gpt" || model.architecture == "script")) {
+  check.word("data.kind", kind, learns_from(model, kind),
+             fmt::format("{} for a model of {}", data_kinds(model), model.architecture));
+  if (kind == "bytes") {
     check.that(model.vocabulary == kByteValues, "model.vocabulary", fmt::format("{}", model.vocabulary),
                "256 where data.kind is 'bytes'");
   }
@@ -170,7 +167,7 @@ bool mixes_plainly(const LocalOptions& local) {
 
 SampleForm sample_form(const RunManifest& manifest) {
   if (manifest.data.kind == "labelled") return SampleForm::labelled;
-  return manifest.model.architecture == "albert" ? SampleForm::masked_tokens : SampleForm::next_token;
+  return text_form(manifest.model);
 }
 
 std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
@@ -201,7 +198,7 @@ Status check_manifest_settings(const RunManifest& manifest) {
 Status check_manifest(const RunManifest& manifest) {
   STARLING_TRY(check_manifest_settings(manifest));
   Checker check;
-  if (manifest.model.architecture == "script") check_script(check, manifest.model.script);
+  if (has_program(manifest.model)) check_script(check, manifest.model.script);
   check_data(check, manifest);
   return check.status();
 }
