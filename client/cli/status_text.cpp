@@ -142,9 +142,9 @@ std::string format_status(const wire::DaemonStatus& s) {
   if (s.training.validation_accuracy)
     text += fmt::format(", {:.1f} % guessed right", 100 * *s.training.validation_accuracy);
   text += fmt::format("; {} rounds done, {} lost\n", s.training.rounds_done, s.training.rounds_failed);
-  if (s.local_steps.gossips + s.local_steps.mixings_missed > 0) {
+  if (s.local_steps.mixings + s.local_steps.mixings_missed > 0) {
     text += fmt::format("  mixing     {} times with others, {} times nobody came; {:.2f} % from the average\n",
-                        s.local_steps.gossips, s.local_steps.mixings_missed, 100 * s.local_steps.spread);
+                        s.local_steps.mixings, s.local_steps.mixings_missed, 100 * s.local_steps.spread);
   }
   text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.training.credit, s.training.samples_credited);
   text += reach_lines(s);

@@ -127,7 +127,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
     status.local_steps.mixings = parts_->gossip->mixed();
     status.local_steps.mixings_missed = parts_->gossip->missed();
   }
-  status.local_steps.consensus_distance = consensus_distance_;
+  status.local_steps.spread = consensus_distance_;
   status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
   status.swarm.target_batch_size = parts_->manifest.target_batch_size;
   if (view.last_reply.has_value()) {

@@ -7,6 +7,7 @@
 
 #include "shared/base/permutation.h"
 #include "shared/base/upper_median.h"
+#include "shared/run/round_parts.h"
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/grid_plan.h"
 #include "shared/swarm/roles.h"

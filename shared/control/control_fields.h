@@ -6,6 +6,7 @@
 
 #include "shared/control/control.h"
 #include "shared/control/pause_request.h"
+#include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
 #include "shared/wire/fields.h"
 
@@ -228,7 +229,7 @@ void each_field(Visitor& visit, Seen<Visitor, SwarmStatus>& swarm) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, LocalStepsStatus>& steps) {
-  visit("mixings", steps.gossips, kStatusCount);
+  visit("mixings", steps.mixings, kStatusCount);
   visit("mixings_missed", steps.mixings_missed, kStatusCount);
   visit("spread", steps.spread, kPositive);
 }

@@ -20,6 +20,7 @@ struct PartVectors {
   double gradients = 0;  // vectors that rounds go through
 };
 
+// A part that rounds may have or not: low rank, say, or gossip. It knows its own settings, limits and needs.
 struct RoundPart {
   std::string_view name;
   // Checks the part's settings, and the others that it cannot be combined with; also whether settings of a part that

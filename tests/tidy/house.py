@@ -35,7 +35,7 @@ ARROWS = {
     "client/models": ["shared/base", "shared/run"],
     "client/training": ["client/models", "client/optim", "client/session", "client/trainer_link", "shared/base",
                         "shared/run", "shared/state", "shared/wire"],
-    "client/daemon": ["client/averaging", "client/policy", "client/rounds", "client/sensors", "client/session",
+    "client/daemon": ["client/policy", "client/rounds", "client/sensors", "client/session",
                       "client/storage", "client/trainer_link", "client/transport", "client/updates", "shared/*"],
     "client/cli": ["shared/*"],
     "db/sql": ["shared/base"],

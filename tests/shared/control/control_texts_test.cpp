@@ -84,7 +84,7 @@ DaemonStatus full_status() {
   s.training.validation_round = 10;
   s.training.rounds_done = 9;
   s.training.rounds_failed = 1;
-  s.local_steps.gossips = 6;
+  s.local_steps.mixings = 6;
   s.local_steps.mixings_missed = 2;
   s.local_steps.spread = 0.01;
   s.training.reports_waiting = 3;
