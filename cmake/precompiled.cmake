@@ -8,7 +8,8 @@ set(standard_headers
   <future> <limits> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span> <sstream> <string> <string_view>
   <system_error> <thread> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
-# starling_header_set(NAME HEADERS … [DEPS …] [DEFINITIONS …]): headers for starling_precompiled, compiled with the flags of DEPS.
+# starling_header_set(NAME HEADERS … [DEPS …] [DEFINITIONS …]): headers for starling_precompiled, compiled with the flags
+# of DEPS. Files with other flags must not use them: GCC crashes on some that are optimised otherwise than their set.
 function(starling_header_set name)
   if(NOT STARLING_PCH)
     return()

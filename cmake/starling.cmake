@@ -33,22 +33,26 @@ function(starling_program name)
   starling_precompiled(${name} ${arg_PRECOMPILED})
 endfunction()
 
-# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set] [OPTIMISED]): one doctest program, run by
-# ctest. Its own files are optimised less than what they test, because compiling them takes longer than running them;
-# OPTIMISED is for those that compute a lot themselves. 77 is its exit
-# status when it could not run some of its tests here (tests/support/skip.h).
+# Flags of doctest programs: their own files are optimised less than what they test, because compiling them takes longer
+# than running them.
+add_library(starling_test_flags INTERFACE)
+target_compile_definitions(starling_test_flags INTERFACE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_compile_options(starling_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O1>)
+endif()
+
+# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set]): one doctest program, run by ctest. With a
+# set of precompiled headers other than test, it is optimised as the product is. 77 is its exit status when it could not
+# run some of its tests here (tests/support/skip.h).
 function(starling_test name)
-  cmake_parse_arguments(arg "OPTIMISED" "TIMEOUT;PRECOMPILED" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;PRECOMPILED" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} starling::tests_support starling_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
-  if(NOT arg_OPTIMISED AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
-  endif()
   if(NOT arg_PRECOMPILED)
     set(arg_PRECOMPILED test)
+    target_link_libraries(${name} PRIVATE starling_test_flags)
   endif()
   starling_precompiled(${name} ${arg_PRECOMPILED})
   add_test(NAME ${name} COMMAND ${name})
