@@ -37,6 +37,18 @@ wire::ControlReply reply_of(Result<std::string> text) {
 template <typename T, typename... Types>
 concept OneOf = (std::same_as<T, Types> || ...);
 
+// The last lines of the daemon's log.
+Result<std::string> log_tail(const std::filesystem::path& data_dir, int lines) {
+  flush_logs();
+  STARLING_ASSIGN(std::string text, read_file(data_dir / "starlingd.log", kLogBytesMax));
+  std::size_t start = text.size();
+  for (int line = 0; line <= lines && start != std::string::npos && start > 0; ++line)
+    start = text.rfind('\n', start - 1);
+  text = start == std::string::npos ? text : text.substr(start + (start > 0 ? 1 : 0));
+  if (text.size() > kLogReplyBytesMax) text = text.substr(text.size() - kLogReplyBytesMax);
+  return text;
+}
+
 Error is_ending() { return {ErrorCode::unavailable, "the daemon is ending"}; }
 
 // Returns the promised value of another thread; a promise is dropped when the daemon ends.
@@ -140,7 +152,7 @@ wire::ControlReply App::handle(const wire::ControlRequest& request) {
           [&](const OneOf<Pause, Resume, GetPreferences, SetPreferences> auto&) { return steer(request); },
           [&](const OneOf<GetHistory, GetPeers> auto&) { return recall(request); },
           [&](const OneOf<PreviewProject, GetLeaderboard, ArrangeTeam> auto&) { return look_up(request); },
-          [&](const GetLog& asked) { return reply_of(log_tail(asked.lines)); },
+          [&](const GetLog& asked) { return reply_of(log_tail(options_.data_dir, asked.lines)); },
           [&](const ArrangeRemote& asked) { return arrange_remote(asked); },
           [&](const LookForUpdate& asked) { return reply_of(updates_.keeper->ask(asked.install)); },
           [&](const SampleText& asked) { return reply_of(sample(asked)); },
@@ -186,17 +198,6 @@ Result<std::string> App::sample(const wire::SampleText& request) {
   });
   answer.reset();
   return kept(std::move(future));
-}
-
-Result<std::string> App::log_tail(int lines) const {
-  flush_logs();
-  STARLING_ASSIGN(std::string text, read_file(options_.data_dir / "starlingd.log", kLogBytesMax));
-  std::size_t start = text.size();
-  for (int line = 0; line <= lines && start != std::string::npos && start > 0; ++line)
-    start = text.rfind('\n', start - 1);
-  text = start == std::string::npos ? text : text.substr(start + (start > 0 ? 1 : 0));
-  if (text.size() > kLogReplyBytesMax) text = text.substr(text.size() - kLogReplyBytesMax);
-  return text;
 }
 
 void App::publish() {

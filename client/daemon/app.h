@@ -76,7 +76,6 @@ class App {
   wire::ControlReply status_after(std::optional<std::int64_t> revision);
   Status stop();
   Result<std::string> sample(const wire::SampleText& request);
-  Result<std::string> log_tail(int lines) const;
   wire::ControlReply recall(const wire::ControlRequest& request);  // history, peers
   wire::ControlReply arrange_remote(const wire::ArrangeRemote& request);
   wire::ControlReply look_up(const wire::ControlRequest& request);  // preview, leaderboard, team: asks a coordinator
@@ -94,7 +93,6 @@ class App {
   void follow_to_next_run(const RunId& run_id);
   // Returns the index of the request's project, or of the only one; an Error says why none is meant.
   [[nodiscard]] Result<std::size_t> meant(const std::string& project) const;
-  [[nodiscard]] Status check_nothing_closes() const;
   [[nodiscard]] Result<std::string> share(const wire::ShareProject& request);
   [[nodiscard]] Result<std::string> give_turn(const std::string& project);
   [[nodiscard]] Result<std::string> allow(const std::string& project);
@@ -146,6 +144,8 @@ class App {
     bool asks_for_next_run = false;
     std::string closing;              // why the run is being closed; empty: it is not
     std::optional<std::size_t> next;  // index of the project whose turn comes once the run is closed
+    // failed_precondition while a run is being closed.
+    [[nodiscard]] Status check_over() const;
   };
   struct Turn {
     TimePoint began{};

@@ -55,9 +55,9 @@ Result<std::string> App::join(const std::string& link_text, const Applicant& app
   return fmt::format("Joined '{}' as '{}'.", project->name, project->display_name);
 }
 
-Status App::check_nothing_closes() const {
-  if (change_.closing.empty()) return {};
-  return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", change_.closing)};
+Status App::Change::check_over() const {
+  if (closing.empty()) return {};
+  return Error{ErrorCode::failed_precondition, fmt::format("{}: try again in a moment", closing)};
 }
 
 Result<std::size_t> App::meant(const std::string& project) const {
@@ -74,7 +74,7 @@ Status App::leave(const std::string& project) {
   std::future<Status> future = answer->get_future();
   loops_.control.run_and_wait([&] {
     const auto index = meant(project);
-    if (const Status settled = check_nothing_closes(); !settled.ok()) {
+    if (const Status settled = change_.check_over(); !settled.ok()) {
       answer->set_value(settled);
     } else if (!index.ok()) {
       answer->set_value(index.error());
@@ -131,7 +131,7 @@ Result<std::string> App::give_turn(const std::string& project) {
   if (change_.next) {
     change_.next = index;
   } else {
-    STARLING_TRY(check_nothing_closes());
+    STARLING_TRY(change_.check_over());
     change_over(index);
   }
   return change_.next ? fmt::format("Changing over to '{}'.", memberships_.all()[index].project.name) : std::string();
@@ -139,7 +139,7 @@ Result<std::string> App::give_turn(const std::string& project) {
 
 Result<std::string> App::allow(const std::string& project) {
   STARLING_ASSIGN(const std::size_t index, meant(project));
-  STARLING_TRY(check_nothing_closes());
+  STARLING_TRY(change_.check_over());
   STARLING_TRY(allow_program(memberships_.all()[index]));
   return std::string();
 }

@@ -74,8 +74,8 @@ void ShardKeeper::allow(bool allowed) {
 void ShardKeeper::set_disk_bytes_left(std::int64_t bytes_left) {
   const MutexLock lock(mutex_);
   // A number that has not changed is not news: the bytes given back since then would be counted twice.
-  if (std::exchange(disk_bytes_left_, bytes_left) == bytes_left) return;
-  disk_news_ = true;
+  if (std::exchange(disk_.bytes_left, bytes_left) == bytes_left) return;
+  disk_.news = true;
   wake_.notify_all();
 }
 
@@ -103,9 +103,9 @@ std::vector<Digest> ShardKeeper::digests_of(const std::vector<std::size_t>& shar
 std::optional<ShardKeeper::FetchJob> ShardKeeper::next_job() {
   const MutexLock lock(mutex_);
   while (!over_) {
-    if (std::exchange(disk_news_, false)) {
+    if (std::exchange(disk_.news, false)) {
       disk_not_before_ = {};
-      cache_.set_bytes_left(*disk_bytes_left_);
+      cache_.set_bytes_left(*disk_.bytes_left);
       cache_.make_room(0, Digest(), digests_of(wanted_));
     }
     const auto missing =
@@ -126,7 +126,7 @@ void ShardKeeper::fetch(const FetchJob& job) {
   const TimePoint now = clock_.now();
   const auto mirror = mirrors_.choose(now);
   if (!mirror) return;
-  if (std::exchange(part_of_, job.shard) != job.shard) part_from_.clear();
+  if (std::exchange(part_.of, job.shard) != job.shard) part_.from.clear();
   if (make_room(job)) judge(*mirror, job, fetch_from(*mirror, job));
 }
 
@@ -162,10 +162,10 @@ Status ShardKeeper::fetch_from(std::size_t mirror, const FetchJob& job) {
   std::error_code none;
   const std::uintmax_t part_bytes = std::filesystem::file_size(path.string() + ".part", none);
   // The source of a part that an earlier process began is unknown.
-  if (part_from_.empty() && !none && part_bytes > 0) part_from_.insert(SIZE_MAX);
+  if (part_.from.empty() && !none && part_bytes > 0) part_.from.insert(SIZE_MAX);
   const std::string name = source->name();
   const Status fetched = source->fetch(file, path, [&](std::int64_t bytes_done) {
-    part_from_.insert(mirror);
+    part_.from.insert(mirror);
     wire_bytes_ = earlier_wire_bytes_ + source->wire_bytes();
     tell(fmt::format("shard {} of {}, {:.1f} of {:.1f} MB from {}", job.shard + 1, options_.manifest.data.shards.size(),
                      static_cast<double>(bytes_done) / kMegabyte, static_cast<double>(file.bytes) / kMegabyte, name));
@@ -194,15 +194,15 @@ void ShardKeeper::judge(std::size_t mirror, const FetchJob& job, const Status& f
     if (arrived) arrived();
     mirrors_.on_success(mirror);
     cache_.mark_used(file_of(job.shard).sha256);
-    part_of_.reset();
+    part_.of.reset();
     return;
   }
   const Error& error = fetched.error();
   const bool wrong = error.code == ErrorCode::corrupt;
   // The bytes came from several mirrors: the whole shard comes from one of them next, and then it is clear which was
   // wrong.
-  const bool of_several = wrong && part_from_.size() > 1;
-  if (wrong) part_from_.clear();
+  const bool of_several = wrong && part_.from.size() > 1;
+  if (wrong) part_.from.clear();
   if (of_several) return log_warning("{}; parts of it came from elsewhere, so it is fetched again", error.message);
   const auto failure = wrong ? MirrorChoice::Failure::wrong_bytes : MirrorChoice::Failure::unreachable;
   const Duration rest = mirrors_.on_failure(clock_.now(), mirror, failure);

@@ -74,6 +74,15 @@ class ShardKeeper {
     std::size_t shard = 0;
     std::vector<std::size_t> all;  // all shards that are wanted: they stay on disk
   };
+  // The shard that is here in part.
+  struct Part {
+    std::optional<std::size_t> of;
+    std::set<std::size_t> from;  // mirrors
+  };
+  struct Disk {
+    std::optional<std::int64_t> bytes_left;  // the number set last
+    bool news = false;
+  };
   void run();
   std::optional<FetchJob> next_job() EXCLUDES(mutex_);
   void fetch(const FetchJob& job);
@@ -92,8 +101,7 @@ class ShardKeeper {
   storage::ShardCache cache_;
   TimePoint disk_not_before_{};  // after the disk was full
   MirrorChoice mirrors_;
-  std::set<std::size_t> part_from_;  // mirrors that the part of the shard under way came from
-  std::optional<std::size_t> part_of_;
+  Part part_;
   std::int64_t earlier_wire_bytes_ = 0;  // bytes of connections before the one under way
 
   mutable Mutex mutex_;
@@ -103,8 +111,7 @@ class ShardKeeper {
   std::vector<std::size_t> wanted_ GUARDED_BY(mutex_);  // the most urgent first
   std::set<std::size_t> here_ GUARDED_BY(mutex_);       // shards whose digests were found right
   std::string doing_ GUARDED_BY(mutex_);
-  std::optional<std::int64_t> disk_bytes_left_ GUARDED_BY(mutex_);  // the number set last
-  bool disk_news_ GUARDED_BY(mutex_) = false;
+  Disk disk_ GUARDED_BY(mutex_);
   std::optional<std::size_t> awaited_ GUARDED_BY(mutex_);  // the shard that open() refused last
   std::function<void()> arrived_ GUARDED_BY(mutex_);
   std::shared_ptr<ShardSource> under_way_ GUARDED_BY(mutex_);

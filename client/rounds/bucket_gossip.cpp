@@ -114,13 +114,13 @@ std::optional<swarm::GossipGroup> BucketGossip::on_mixed(TimePoint now, const Gr
     stage_ = Stage::arrived;
     meeting_time_ = now - met_at_;
     met_members_ = static_cast<int>(outcome.weight_total);  // each weighs 1
-    ++mixed_;
+    ++counts_.mixed;
   }
   for (const averaging::SeenFault& seen : outcome.faults) {
     if (seen.fault != wire::Fault::slow) absent_.insert(meeting_.members[seen.rank].endpoint.peer);
   }
   if (stage_ == Stage::arrived) return std::nullopt;
-  ++missed_;
+  ++counts_.missed;
   if (others_went_on(outcome)) return next(now);
   stage_ = Stage::nothing;
   return std::nullopt;

@@ -66,11 +66,15 @@ class BucketGossip {
                                              const averaging::AveragingOutcome& outcome);
 
   // The count over all rounds.
-  [[nodiscard]] std::int64_t mixed() const { return mixed_; }
-  [[nodiscard]] std::int64_t missed() const { return missed_; }  // meetings to which nobody else came
+  [[nodiscard]] std::int64_t mixed() const { return counts_.mixed; }
+  [[nodiscard]] std::int64_t missed() const { return counts_.missed; }  // meetings to which nobody else came
 
  private:
   enum class Stage : std::uint8_t { nothing, sending, meeting, arrived };
+  struct Counts {
+    std::int64_t mixed = 0;
+    std::int64_t missed = 0;
+  };
 
   std::optional<swarm::GossipGroup> next(TimePoint now);
   [[nodiscard]] Duration patience() const;
@@ -94,8 +98,7 @@ class BucketGossip {
   Duration batch_{};           // from one step to the next one
   Duration meeting_time_{};    // duration of the last meeting, waiting included
   std::set<PeerId> absent_{};  // members that did not come to the last meeting with this one
-  std::int64_t mixed_ = 0;
-  std::int64_t missed_ = 0;
+  Counts counts_;
 };
 
 }  // namespace starling::rounds

@@ -11,7 +11,6 @@ namespace starling::wire {
 enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving, evaluating };
 std::string_view to_string(MemberPhase phase);
 
-// A run is created, and its operator starts, pauses or ends it.
 // The run's condition; members train while it is `running`.
 enum class RunState : std::uint8_t { created, running, paused, complete };
 std::string_view to_string(RunState state);

@@ -271,6 +271,14 @@ class Classes(unittest.TestCase):
     def test_an_enumeration_may_have_more_values(self):
         self.assertEqual(self.found("enum class A { " + ", ".join(f"a{i}" for i in range(50)) + " };\n"), [])
 
+    def test_a_class_that_is_to_be_divided_is_told_so_only_and_must_be_large(self):
+        name = sorted(house.CLASSES_TO_DIVIDE)[0]
+        large = f"struct {name} {{\n{self.members(21)}}};\n"
+        self.assertEqual([soft for _, _, soft in self.found(large)], [True])
+        named = lambda text: [f.text.split()[0] for f in tidy.check_divided({"shared/base/a.h": text})]
+        self.assertNotIn(name, named(large))
+        self.assertIn(name, named(f"struct {name} {{}};\n"))
+
     def test_a_test_is_told_so_only(self):
         self.assertEqual(self.found(f"struct A {{\n{self.members(21)}}};\n", "tests/sim/a.h"), [(1, "A has 21 data", True)])
 
@@ -378,7 +386,7 @@ class ProtocolPage(unittest.TestCase):
             header = copy / "shared/protocol/join.h"
             header.write_text(header.read_text().replace("struct JoinRequest {", "struct JoinRequest {\n  int age = 0;  // of Ada"))
             self.assertFalse(protocol_page.is_current(copy))
-            self.assertIn("| `age` | `int` | `0` | of Ada |", protocol_page.page(copy))
+            self.assertIn("| `age` | `int` | `0` |  | of Ada |", protocol_page.page(copy))
 
 
 class AveragingPage(unittest.TestCase):
