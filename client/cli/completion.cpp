@@ -68,7 +68,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 }
 
 // In single quotes, for bash and zsh.
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string in_quotes(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 std::string fish_quoted(const std::string& text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
@@ -86,7 +86,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 std::string paths_pattern(const Command& program) {
   std::vector<std::string> paths;
   for_each(program, "", [&](const std::string& path, const Command&) {
-    if (!path.empty()) paths.push_back(quoted(path));
+    if (!path.empty()) paths.push_back(in_quotes(path));
   });
   return joined(paths, "|");
 }
@@ -94,7 +94,7 @@ std::string paths_pattern(const Command& program) {
 // Shell pattern of an option's names: "'leaderboard --sort'".
 std::string option_pattern(const std::string& path, const CommandOption& option) {
   std::vector<std::string> patterns;
-  for (const std::string& name : option.names) patterns.push_back(quoted(fmt::format("{} {}", path, name)));
+  for (const std::string& name : option.names) patterns.push_back(in_quotes(fmt::format("{} {}", path, name)));
   return joined(patterns, "|");
 }
 
@@ -124,12 +124,12 @@ std::string bash_script(const Command& program) {
       values += fmt::format("    {}) {}; return ;;\n", option_pattern(path, option),
                             option.values.empty() ? std::string("COMPREPLY=($(compgen -f -- \"$cur\"))")
                                                   : fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
-                                                                quoted(joined(option.values))));
+                                                                in_quotes(joined(option.values))));
     }
     std::vector<std::string> words;
     for (const Word& word : words_of(command)) words.push_back(word.word);
     commands +=
-        fmt::format("    {}) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n", quoted(path), quoted(joined(words)));
+        fmt::format("    {}) COMPREPLY=($(compgen -W {} -- \"$cur\")) ;;\n", in_quotes(path), in_quotes(joined(words)));
   });
   return fmt::format(
       "# bash completion for {0}, made by: {0} completion bash\n"
@@ -157,8 +157,8 @@ std::string zsh_script(const Command& program) {
                             option.is_path ? "_files" : "compadd -- " + joined(option.values));
     }
     std::vector<std::string> described;
-    for (const Word& word : words_of(command)) described.push_back(quoted(word.word + ":" + word.help));
-    commands += fmt::format("    {}) found=({}) ;;\n", quoted(path), joined(described));
+    for (const Word& word : words_of(command)) described.push_back(in_quotes(word.word + ":" + word.help));
+    commands += fmt::format("    {}) found=({}) ;;\n", in_quotes(path), joined(described));
   });
   return fmt::format(
       "#compdef {0}\n"

@@ -40,7 +40,7 @@ Error death_of(ChildProcess& child) {
   child.end();
   child.drain_error_output();
   std::string output = child.last_output();
-  while (!tokens.empty() && tokens.back() == '\n') tokens.pop_back();
+  while (!output.empty() && output.back() == '\n') output.pop_back();
   return {ErrorCode::unavailable,
           fmt::format("the tokenizer {}{}{}", child.epitaph(), output.empty() ? "" : ", after saying: ", output)};
 }

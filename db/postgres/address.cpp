@@ -34,7 +34,7 @@ Result<Options> read_address(const std::string& url) {
   return values;
 }
 
-std::string quoted(const std::string& value) {
+std::string in_quotes(const std::string& value) {
   std::string text = "'";
   for (const char c : value) {
     if (c == '\'' || c == '\\') text += '\\';
@@ -65,7 +65,7 @@ Result<std::string> connection_options(const std::string& url) {
                        {"keepalives_interval", "1"},
                        {"tcp_user_timeout", "3000"}});
   std::string text;
-  for (const auto& [key, value] : values) text += fmt::format("{}={} ", key, quoted(value));
+  for (const auto& [key, value] : values) text += fmt::format("{}={} ", key, in_quotes(value));
   return text;
 }
 

@@ -38,7 +38,7 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blo
 
 bool is_sqlite(const Connection& connection) { return connection.dialect() == Dialect::sqlite; }
 
-std::string quoted(std::string_view name) { return fmt::format("\"{}\"", name); }
+std::string quoted_name(std::string_view name) { return fmt::format("\"{}\"", name); }
 
 template <typename Read>
 Status each_row(Statement& statement, const Read& read) {
@@ -94,8 +94,8 @@ Status expect_empty(Connection& connection, const std::vector<Table>& tables) {
   for (const Table& table : tables) {
     if (table.name == kSeeded) continue;
     STARLING_ASSIGN(const std::int64_t rows,
-                    connection.query_int(
-                        fmt::format("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT 1) AS any_row", quoted(table.name))));
+                    connection.query_int(fmt::format("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT 1) AS any_row",
+                                                     quoted_name(table.name))));
     if (rows > 0) {
       return Error{ErrorCode::already_exists,
                    fmt::format("{} holds a project already ('{}' has rows); it is left as it is", connection.name(),
@@ -119,7 +119,7 @@ Result<Rules> rules_of(Connection& connection) {
                     texts(connection, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", 2));
     rules.drop.emplace_back("PRAGMA defer_foreign_keys = ON");  // until the commit
     for (const auto& trigger : triggers) {
-      rules.drop.push_back("DROP TRIGGER " + quoted(trigger[0]));
+      rules.drop.push_back("DROP TRIGGER " + quoted_name(trigger[0]));
       rules.restore.push_back(trigger[1]);
     }
     return rules;
@@ -152,7 +152,7 @@ Status execute_all(Connection& connection, const std::vector<std::string>& scrip
 
 std::string column_names(const Table& table) {
   std::string names;
-  for (const Column& column : table.columns) names += (names.empty() ? "" : ", ") + quoted(column.name);
+  for (const Column& column : table.columns) names += (names.empty() ? "" : ", ") + quoted_name(column.name);
   return names;
 }
 
@@ -198,7 +198,7 @@ class Inserter {
     if (cells_.empty()) return {};
     std::string row;
     for (std::size_t i = 0; i < table_.columns.size(); ++i) row += i == 0 ? "(?" : ", ?";
-    std::string sql = fmt::format("INSERT INTO {} ({}) VALUES ", quoted(table_.name), column_names(table_));
+    std::string sql = fmt::format("INSERT INTO {} ({}) VALUES ", quoted_name(table_.name), column_names(table_));
     for (std::size_t i = 0; i < cells_.size(); i += table_.columns.size()) sql += (i == 0 ? "" : ", ") + row + ")";
     STARLING_ASSIGN(Statement insert, to_.prepare(sql));
     for (std::size_t i = 0; i < cells_.size(); ++i) bind_cell(insert, static_cast<int>(i) + 1, cells_[i]);
@@ -216,7 +216,7 @@ class Inserter {
 Status copy_rows(Connection& from, Connection& to, const Table& table) {
   Inserter inserter(to, table);
   const auto add = [&](const Statement& row) { return inserter.add(row); };
-  const std::string rows = fmt::format("SELECT {} FROM {}", column_names(table), quoted(table.name));
+  const std::string rows = fmt::format("SELECT {} FROM {}", column_names(table), quoted_name(table.name));
   if (is_sqlite(from)) {
     STARLING_ASSIGN(Statement select, from.prepare(rows));
     STARLING_TRY(each_row(select, add));
@@ -245,7 +245,7 @@ bool is_numbered(const Table& table) {
 // The highest number that a row of the table has ever had.
 Result<std::int64_t> last_number(Connection& connection, const std::string& table) {
   STARLING_ASSIGN(const std::int64_t highest,
-                  connection.query_int(fmt::format("SELECT coalesce(max(id), 0) FROM {}", quoted(table))));
+                  connection.query_int(fmt::format("SELECT coalesce(max(id), 0) FROM {}", quoted_name(table))));
   STARLING_ASSIGN(const std::int64_t given,
                   connection.query_int(
                       is_sqlite(connection)
@@ -273,7 +273,7 @@ Status go_on_from(Connection& connection, const std::string& table, std::int64_t
 }
 
 Status copy_table(Connection& from, Connection& to, const Table& table) {
-  if (table.name == kSeeded) STARLING_TRY(to.execute("DELETE FROM " + quoted(table.name)));
+  if (table.name == kSeeded) STARLING_TRY(to.execute("DELETE FROM " + quoted_name(table.name)));
   STARLING_TRY(copy_rows(from, to, table));
   if (!is_numbered(table)) return {};
   STARLING_ASSIGN(const std::int64_t last, last_number(from, table.name));
