@@ -2,6 +2,7 @@
 // people's programs, read and write it.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <string>
 
 #include "shared/control/control_fields.h"
@@ -95,6 +96,13 @@ DaemonStatus full_status() {
   return s;
 }
 
+// Figures by column: the recent average, then credit and samples in all, in the run, of a day, of a week.
+StandingView standing(std::int64_t rank, std::string name, std::array<double, leaderboard::kColumns.size()> figures) {
+  StandingView row{rank, std::move(name), {}};
+  for (std::size_t i = 0; i < figures.size(); ++i) row.figures.at(i) = figures[i];
+  return row;
+}
+
 ControlReply full_views() {
   ControlReply reply;
   reply.history = {{{1'700'000'000'000}, 3, 2, 12, 40, 1.5, 0.25, 1 << 20}, {}};
@@ -107,8 +115,8 @@ ControlReply full_views() {
   board.volunteers = 12;
   board.page = 2;
   board.per_page = 50;
-  board.pinned = StandingView{3, "Ada", 0.5, 1.5, 10, 4, 7};
-  board.rows = {{1, "Bo", 2.5, 3.5, 20, 5, 8}, {}};
+  board.pinned = standing(3, "Ada", {0.5, 1.5, 10, 0.25, 9, 0.125, 4, 0.75, 7});
+  board.rows = {standing(1, "Bo", {2.5, 3.5, 20, 1.25, 19, 0.5, 5, 1.5, 8}), {}};
   reply.remote = {true, "192.0.2.5", 7447, "ff00", "token", "busy", 2};
   reply.team = {"Swans", 3, "Ada", 12, 1.5, 0.25, 2};
   reply.text = "done";
@@ -202,25 +210,28 @@ TEST_CASE("replies have these texts") {
                                        "\n");
   CHECK(encode_line(refusal()) == R"({"ok":false,"code":"not_found","message":"no such project"})"
                                   "\n");
-  CHECK(encode_line(full_views()) ==
-        R"({"ok":true,"preview":{"address":"h:1","fingerprint":"ab","project":"Birds","has_run":true,"run_title":"A)"
-        R"( run","run_state":"running","parameters":1000,"data_bytes":2000,"disk_bytes":3000,"bytes_per_round":4000)"
-        R"(,"volunteers":5,"swarm_size":6,"bits_per_byte":1.75},"projects":[{"name":"Birds","display_name":"Ada","a)"
-        R"(ddress":"[2001:db8::7]:7700","share":1,"trained_s":12.5,"current":true}],"history":[{"at_ms":17000000000)"
-        R"(00,"round":3,"rounds":2,"samples":12,"swarm_samples":40,"loss":1.5,"credit":0.25,"bytes":1048576},{"at_m)"
-        R"(s":0,"round":0,"rounds":1,"samples":0,"swarm_samples":0,"loss":0,"credit":0,"bytes":0}],"peers":{"round")"
-        R"(:7,"members":2,"list":[{"peer":"0101010101010101010101010101010101010101010101010101010101010101","role")"
-        R"(:"full","samples":5,"part":0.5,"relayed":true,"self":true,"upload_bytes_per_s":1000000,"download_bytes_p)"
-        R"(er_s":2000000,"round_trip_ms":0.25},{"peer":"00000000000000000000000000000000000000000000000000000000000)"
-        R"(00000","role":"","samples":0,"part":0,"relayed":false,"self":false,"upload_bytes_per_s":0,"download_byte)"
-        R"(s_per_s":0,"round_trip_ms":0}]},"leaderboard":{"project":"Birds","sort":"recent","volunteers":12,"page":)"
-        R"(2,"per_page":50,"pinned":{"rank":3,"name":"Ada","recent_average":0.5,"credit":1.5,"samples":10,"day_samp)"
-        R"(les":4,"week_samples":7},"rows":[{"rank":1,"name":"Bo","recent_average":2.5,"credit":3.5,"samples":20,"d)"
-        R"(ay_samples":5,"week_samples":8},{"rank":0,"name":"","recent_average":0,"credit":0,"samples":0,"day_sampl)"
-        R"(es":0,"week_samples":0}]},"remote":{"enabled":true,"address":"192.0.2.5","port":7447,"fingerprint":"ff00)"
-        R"(","token":"token","problem":"busy","callers":2},"team":{"name":"Swans","id":3,"founder":"Ada","members":)"
-        R"(12,"credit":1.5,"recent_average":0.25,"rank":2},"text":"done"})"
-        "\n");
+  CHECK(
+      encode_line(full_views()) ==
+      R"({"ok":true,"preview":{"address":"h:1","fingerprint":"ab","project":"Birds","has_run":true,"run_title":"A)"
+      R"( run","run_state":"running","parameters":1000,"data_bytes":2000,"disk_bytes":3000,"bytes_per_round":4000)"
+      R"(,"volunteers":5,"swarm_size":6,"bits_per_byte":1.75},"projects":[{"name":"Birds","display_name":"Ada","a)"
+      R"(ddress":"[2001:db8::7]:7700","share":1,"trained_s":12.5,"current":true}],"history":[{"at_ms":17000000000)"
+      R"(00,"round":3,"rounds":2,"samples":12,"swarm_samples":40,"loss":1.5,"credit":0.25,"bytes":1048576},{"at_m)"
+      R"(s":0,"round":0,"rounds":1,"samples":0,"swarm_samples":0,"loss":0,"credit":0,"bytes":0}],"peers":{"round")"
+      R"(:7,"members":2,"list":[{"peer":"0101010101010101010101010101010101010101010101010101010101010101","role")"
+      R"(:"full","samples":5,"part":0.5,"relayed":true,"self":true,"upload_bytes_per_s":1000000,"download_bytes_p)"
+      R"(er_s":2000000,"round_trip_ms":0.25},{"peer":"00000000000000000000000000000000000000000000000000000000000)"
+      R"(00000","role":"","samples":0,"part":0,"relayed":false,"self":false,"upload_bytes_per_s":0,"download_byte)"
+      R"(s_per_s":0,"round_trip_ms":0}]},"leaderboard":{"project":"Birds","sort":"recent","volunteers":12,"page":)"
+      R"(2,"per_page":50,"pinned":{"rank":3,"name":"Ada","recent_average":0.5,"credit":1.5,"samples":10,)"
+      R"("run_credit":0.25,"run_samples":9,"day_credit":0.125,"day_samples":4,"week_credit":0.75,"week_samples":7},)"
+      R"("rows":[{"rank":1,"name":"Bo","recent_average":2.5,"credit":3.5,"samples":20,"run_credit":1.25,)"
+      R"("run_samples":19,"day_credit":0.5,"day_samples":5,"week_credit":1.5,"week_samples":8},{"rank":0,"name":"",)"
+      R"("recent_average":0,"credit":0,"samples":0,"run_credit":0,"run_samples":0,"day_credit":0,"day_samples":0,)"
+      R"("week_credit":0,"week_samples":0}]},"remote":{"enabled":true,"address":"192.0.2.5","port":7447,"fingerprint":"ff00)"
+      R"(","token":"token","problem":"busy","callers":2},"team":{"name":"Swans","id":3,"founder":"Ada","members":)"
+      R"(12,"credit":1.5,"recent_average":0.25,"rank":2},"text":"done"})"
+      "\n");
   CHECK(encode_line(with_preferences()) ==
         R"({"ok":true,"preferences":{"compute":"always","gpu":"rules","network":"rules","while_in_use":true,"gpu_wh)"
         R"(ile_in_use":false,"idle_minutes":3,"on_battery":false,"battery_min_percent":50,"on_metered":false,"durin)"
