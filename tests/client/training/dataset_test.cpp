@@ -64,6 +64,6 @@ TEST_CASE("data that does not fit the model is refused, with the reason") {
   small.model.vocabulary = 20;
   const auto data = Dataset::open(small, tokens, 1);
   REQUIRE(data.ok());
-  std::vector<std::int64_t> tokens(100);
-  CHECK_FALSE(data->copy_tokens(0, tokens).ok());
+  std::vector<std::int64_t> read(100);
+  CHECK_FALSE(data->copy_tokens(0, read).ok());
 }

@@ -73,11 +73,11 @@ TEST_CASE("whole words are left out, as many tokens as asked for at most, and mo
       CHECK_FALSE(guessed[place]);
       guessed[place] = true;
       ++masked[sample.tokens[place] == wire::kMask];
-      whole.words[place] = sample.guesses[i];
+      whole.tokens[place] = sample.guesses[i];
     }
     for (std::size_t at = 2; at < 64; ++at) {
-      const bool inside = whole.words[at] >= wire::kReservedTokens && whole.words[at - 1] >= wire::kReservedTokens &&
-                          whole.segments[at] == whole.segments[at - 1] && !starts_word(whole.words[at]);
+      const bool inside = whole.tokens[at] >= wire::kReservedTokens && whole.tokens[at - 1] >= wire::kReservedTokens &&
+                          whole.segments[at] == whole.segments[at - 1] && !starts_word(whole.tokens[at]);
       if (inside) CHECK(guessed[at] == guessed[at - 1]);
     }
   }
