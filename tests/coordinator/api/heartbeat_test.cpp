@@ -83,7 +83,7 @@ TEST_CASE("credit that the operator takes back is taken back in the replies too,
   REQUIRE(project.bob.call().ok());
   project.finish(0, 35);
   project.wait_until_acknowledged(1);
-  REQUIRE(project.ada.call()->credited_samples == 35);
+  REQUIRE(project.ada.call()->credited.samples == 35);
   db::CorrectionRequest wrong;
   wrong.account_id = project.stores().accounts.find_account_named("Ada")->id;
   wrong.reason = "a broken computer";
@@ -92,8 +92,8 @@ TEST_CASE("credit that the operator takes back is taken back in the replies too,
   REQUIRE(project.run().poll().ok());
   project.finish(1, 20);  // its credit is counted after the sums were read again
   project.wait_until_acknowledged(2);
-  CHECK(project.ada.call()->credited_samples == 20);
-  CHECK(project.bob.call()->credited_samples == 55);
+  CHECK(project.ada.call()->credited.samples == 20);
+  CHECK(project.bob.call()->credited.samples == 55);
 }
 
 TEST_CASE("members see where the others listen") {
@@ -152,7 +152,7 @@ TEST_CASE("a round that can never be stored is given up without credit, and the 
   project.wait_until_acknowledged(1);
   project.contributions.impossible = false;
   CHECK(project.contributions.refused == 1);
-  CHECK(project.ada.call()->credited_samples == 0);
+  CHECK(project.ada.call()->credited.samples == 0);
   project.finish(1);
   project.wait_until_acknowledged(2);
   CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
