@@ -21,8 +21,8 @@ namespace starling::wire {
 
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kDonorsMax = 8;
-constexpr std::size_t kRelayClientsMax = 16;                      // limit for one volunteer's relay
-constexpr double kJitterMax = 10;                                 // standard deviation over mean
+constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
+constexpr double kJitterMax = 10;             // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
 
 // A member's condition and measurements, sent at the interval that the last reply named.
@@ -94,9 +94,9 @@ struct HeartbeatReply {
   std::optional<RoundIndex> evaluate_round;
   CreditFigures credited;
   Reachability reachability = Reachability::unknown;
-  std::string address;            // this member's, as the coordinator sees it
+  std::string address;  // this member's, as the coordinator sees it
   RelayDuty relaying;
-  std::string notice;             // for the volunteer, e.g. why samples were refused; usually empty
+  std::string notice;  // for the volunteer, e.g. why samples were refused; usually empty
 };
 
 // Writes reports, oldest first, within kReportsPerHeartbeatMax and kJsonBytesMax; the others go with a later heartbeat,
