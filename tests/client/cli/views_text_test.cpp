@@ -20,7 +20,7 @@ TEST_CASE("the leaderboard shows the volunteer's own row beneath the page") {
   board.pinned = {.rank = 64, .name = "Bo", .figures = {}};
   const std::string text = cli::format_leaderboard(board);
   CHECK(text.find("70 volunteers") != std::string::npos);
-  const std::string name(37, ' ');  // the rest of the name's column
+  const std::string name(36, ' ');  // the rest of the name's column
   CHECK(text.find("  rank  name " + name + "   recent a day          credit       samples\n") != std::string::npos);
   CHECK(text.find("     1  Ada  " + name + "       2.500000       12.250000           500\n") != std::string::npos);
   CHECK(text.find("Ada") < text.find("you:"));
