@@ -45,7 +45,7 @@ TEST_CASE("every algorithm trains through faults, and no invariant breaks") {
       const SwarmResult result = run(options);
       CHECK((result.gossips > 0) == gossips);
       CHECK((result.feedbacks_checked > 0) == (manifest->error_feedback > 0));
-      // What sparse rounds leave out comes back in a later one as the sum of many rounds: while members die every few
+      // Values that sparse rounds leave out come back later, as the sum of many rounds: while members die every few
       // seconds, a small round after large ones leads past the mean, and these few rounds do not show the end of it.
       const bool sparse = manifest->contribution_codec == "sparse" || manifest->codec == "sparse";
       if (!sparse) CHECK(result.distance_last < 0.5 * result.distance_first);
