@@ -220,6 +220,7 @@ bool Judge::may_still_report(const Situation& at, const SeatedGroup& group, cons
   const TimePoint patience_ends =
       std::max(first == kNever ? at.now : first + options.patience.absence, at.run.started + options.patience.settle);
   if (!here || (first != kNever && member->seen <= first)) return at.now < patience_ends;
+  if (member->reported.reports_left) return at.now < patience_ends;
   return averages && member->reported.state_round == round;
 }
 

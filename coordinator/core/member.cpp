@@ -14,6 +14,11 @@ constexpr double kVanishingMemoryS = 4 * 3600;
 constexpr double kUsualStayS = 8 * 3600;       // a member's usual stay, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
 
+// True if a member that was away for many rounds has more reports than one call carries: the oldest go first.
+bool leaves_reports(const wire::Heartbeat& heartbeat) {
+  return !heartbeat.reports.empty() && heartbeat.reports.back().round + 1 < heartbeat.state_round;
+}
+
 }  // namespace
 
 bool missed_its_call(const Member& member, TimePoint now) {
@@ -44,8 +49,8 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   member.who = who;
   // Bounded: otherwise one member's claim would drown the others' in the forecast's sum, even after it is gone.
   const SampleCount samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
-  member.reported = {heartbeat.phase, heartbeat.state_round, heartbeat.state_digest,
-                     samples,         heartbeat.listen_port, heartbeat.posted_at};
+  member.reported = {heartbeat.phase,       heartbeat.state_round, heartbeat.state_digest,   samples,
+                     heartbeat.listen_port, heartbeat.posted_at,   leaves_reports(heartbeat)};
   if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now

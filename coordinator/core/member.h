@@ -40,7 +40,8 @@ struct Reported {
   Digest state_digest;
   SampleCount samples = 0;  // toward state_round, when it called
   int listen_port = 0;
-  PeerId posted_at;  // the relay at which it says others can call it
+  PeerId posted_at;           // the relay at which it says others can call it
+  bool reports_left = false;  // its call had no room for all reports of the rounds that it has finished
 };
 
 // A member's figures for its computer and its line; 0: not known.

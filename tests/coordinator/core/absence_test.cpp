@@ -100,6 +100,35 @@ TEST_CASE("whoever is back first after an absence does not go on without the oth
   CHECK(swarm.member(1).synced);
 }
 
+TEST_CASE("one whose call had no room for all of its reports is waited for") {
+  Swarm swarm;
+  for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
+  swarm.run_for(seconds(4));
+  pause_between_rounds(swarm);
+  swarm.coordinator->set_state(wire::RunState::running);
+  const std::size_t before = swarm.decided.size();
+  swarm.coordinator_reachable = false;
+  const int rounds = static_cast<int>(wire::kReportsPerHeartbeatMax) + 4;
+  for (int round = 0; round < rounds; ++round) average_autonomously(swarm, {2, 3}, 7);
+  swarm.run_for(seconds(20));
+  SUBCASE("after a restart") { swarm.restart_coordinator(); }
+  SUBCASE("with the same process") {}
+  // The third tells its oldest rounds; with the second's they are decided. The second, which hears so, goes on with its
+  // latest rounds, while the third, which has not heard, repeats its oldest. The first has nothing to tell.
+  for (const int number : {3, 2, 2, 2, 1, 3, 2, 3, 3}) {
+    swarm.coordinator_reachable = true;
+    swarm.call(swarm.member(number));
+    swarm.coordinator_reachable = false;
+    swarm.run_for(milliseconds(100));
+  }
+  swarm.coordinator_reachable = true;
+  swarm.run_for(seconds(5));
+  REQUIRE(swarm.decided.size() > before + static_cast<std::size_t>(rounds));
+  for (int round = 0; round < rounds; ++round) {
+    CHECK(swarm.decided[before + static_cast<std::size_t>(round)].contributions.size() == 2);
+  }
+}
+
 TEST_CASE("one that averages in a group formed without the coordinator is not the only one of it") {
   Swarm swarm;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 400);
