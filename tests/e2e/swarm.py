@@ -99,7 +99,12 @@ class Swarm:
     def journals(self):
         """Journals by name. For departed volunteers, the rounds that the coordinator knows: others may not have been in
         their last round."""
-        here = {volunteer.name: volunteer.journal(self.run) for volunteer in self.volunteers}
+        statuses, here = self.statuses(), {}
+        for volunteer in self.volunteers:
+            status, journal = statuses.get(volunteer.name), volunteer.journal(self.run)
+            if status and status["run_id"] == self.run:  # a round that was committed and then withdrawn is not below its state
+                journal = {number: entry for number, entry in journal.items() if number < status["state_round"]}
+            here[volunteer.name] = journal
         return here | {volunteer.name: self.heard_of(volunteer, peer) for volunteer, peer in self.departed.items()}
 
     def heard_of(self, volunteer, peer):
