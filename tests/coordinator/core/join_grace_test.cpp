@@ -91,7 +91,7 @@ TEST_CASE("a member that has the state starts from the beginning when it loses i
   CHECK_FALSE(JoinGrace::on_call(swarm.now, swarm.run, swarm.call(1, swarm.training())).has_value());
 }
 
-TEST_CASE("a download that takes longer than a usual round's grace is waited for now and then") {
+TEST_CASE("a download that takes longer than a usual round's grace is waited for by one round every few minutes") {
   Newcomers swarm;
   const wire::Heartbeat slow = swarm.loading(swarm.line_for(seconds(50)));
   const Duration held = swarm.grace.of(swarm.call(1, slow), swarm.run);
