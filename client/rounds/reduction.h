@@ -12,7 +12,7 @@ struct Contribution {
   wire::GroupInfo plan;
   averaging::Rank self = 0;
   averaging::ContributionTerms terms;
-  std::span<const float> own;  // the sum of stake.weight samples; empty for a member that only listens
+  std::span<const float> own;  // the sum of terms.weight samples; empty for a member that only listens
 };
 
 // begin() comes first, and is no outcome yet; then on_computed() answers a Computation and on_leg() a Leg, until a move

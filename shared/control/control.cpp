@@ -59,7 +59,7 @@ std::string encode_line(const ControlRequest& request) {
 
 std::string encode_line(const ControlReply& reply) { return encode_fields(reply) + "\n"; }
 std::string encode_status(const DaemonStatus& status) { return encode_fields(status) + "\n"; }
-std::string encode(const PauseRequest& wish) { return encode_fields(wish); }
+std::string encode(const PauseRequest& request) { return encode_fields(request); }
 
 Result<ControlRequest> decode_control_request(std::string_view line) {
   return decode_json<ControlRequest>(line, "request", kControlLineBytesMax, read_request);

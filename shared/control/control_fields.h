@@ -40,12 +40,12 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, Preferences>& preferences);
 
 template <typename Visitor>
-void each_field(Visitor& visit, Seen<Visitor, PauseRequest>& wish) {
-  visit("pause", wish.kind);
-  visit("until_ms", wish.until.unix_ms, kPauseTime);
-  visit("reason", wish.reason, Text{kPauseReasonBytesMax});
-  visit("gpu_pause", wish.gpu);
-  visit("gpu_until_ms", wish.gpu_until.unix_ms, kPauseTime);
+void each_field(Visitor& visit, Seen<Visitor, PauseRequest>& request) {
+  visit("pause", request.kind);
+  visit("until_ms", request.until.unix_ms, kPauseTime);
+  visit("reason", request.reason, Text{kPauseReasonBytesMax});
+  visit("gpu_pause", request.gpu);
+  visit("gpu_until_ms", request.gpu_until.unix_ms, kPauseTime);
 }
 
 template <typename Visitor>
