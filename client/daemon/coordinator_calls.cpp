@@ -8,6 +8,7 @@
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/protocol/join.h"
 #include "shared/wire/web_address.h"
 

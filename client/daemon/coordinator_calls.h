@@ -20,8 +20,12 @@
 #include "shared/net/http_client.h"
 #include "shared/net/line.h"
 #include "shared/protocol/checkpoint.h"
-#include "shared/protocol/heartbeat.h"
 #include "shared/protocol/unusable_samples.h"
+
+namespace starling::wire {
+struct Heartbeat;
+struct HeartbeatReply;
+}  // namespace starling::wire
 
 namespace starling::daemon {
 

@@ -5,7 +5,10 @@
 #include <functional>
 
 #include "client/transport/peer_network.h"
-#include "shared/protocol/heartbeat.h"
+
+namespace starling::wire {
+struct Heartbeat;
+}
 
 namespace starling::daemon {
 

@@ -7,6 +7,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/moments.h"
 #include "shared/state/initial_state.h"
 #include "shared/state/state_digest.h"

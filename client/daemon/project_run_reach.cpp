@@ -2,6 +2,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::daemon {
 

@@ -7,6 +7,7 @@
 #include "client/daemon/project_run.h"
 #include "client/daemon/run_parts.h"
 #include "shared/net/line.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::daemon {
 namespace {
@@ -130,7 +131,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.local_steps.spread = consensus_distance_;
   status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
   status.swarm.target_batch_size = parts_->manifest.target_batch_size;
-  if (view.last_reply.has_value()) {
+  if (view.last_reply != nullptr) {
     const wire::HeartbeatReply& reply = *view.last_reply;
     status.membership.run_state = std::string(wire::to_string(reply.run_state));
     status.training.round = std::max(view.state_round, reply.round);
@@ -154,7 +155,7 @@ std::string ProjectRun::limit_warning(const Permission& permission) const {
   ExchangeNeeds needs;
   needs.traffic = wire::round_traffic(parts_->manifest);
   const session::Session::View view = parts_->session->view(threads_.clock.now());
-  if (view.last_reply.has_value() && view.last_reply->swarm.samples_per_s > 0) {
+  if (view.last_reply != nullptr && view.last_reply->swarm.samples_per_s > 0) {
     needs.batch_s = static_cast<double>(parts_->manifest.target_batch_size) / view.last_reply->swarm.samples_per_s;
     needs.swarm_size = view.last_reply->swarm.size;
   }

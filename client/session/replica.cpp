@@ -5,6 +5,7 @@
 
 #include "client/session/retry.h"
 #include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
 namespace {

@@ -15,7 +15,12 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/group_info.h"
+#include "shared/run/run_manifest.h"
+
+namespace starling::wire {
+struct HeartbeatReply;
+}
 
 namespace starling::session {
 

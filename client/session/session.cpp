@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
 namespace {
@@ -93,7 +94,7 @@ void Session::advance(TimePoint now) {
 }
 
 bool Session::may_train() const {
-  return !pause_.requested && last_reply_.has_value() && last_reply_->run_state == wire::RunState::running;
+  return !pause_.requested && last_reply_ != nullptr && last_reply_->run_state == wire::RunState::running;
 }
 
 void Session::compute_next(TimePoint now) {
@@ -348,7 +349,7 @@ void Session::on_heartbeat_failed(TimePoint now, const Error& error) {
 
 void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& reply) {
   link_.on_reply(now, from_ms(reply.next_heartbeat_ms));
-  last_reply_ = reply;
+  last_reply_ = std::make_shared<wire::HeartbeatReply>(reply);
   draws_.hold(reply.leases);
   waits_for_most_ = false;
   settle_reports(now, reply);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,11 +35,15 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
-#include "shared/protocol/heartbeat.h"
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/states.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/swarm/plausible.h"
+
+namespace starling::wire {
+struct Heartbeat;
+struct HeartbeatReply;
+}  // namespace starling::wire
 
 namespace starling::session {
 
@@ -159,7 +164,7 @@ class Session {
     std::size_t reports_waiting = 0;
     bool coordinator_away = false;
     std::string plan;  // the reason that the last averaging's plan gives for its choice
-    std::optional<wire::HeartbeatReply> last_reply;
+    std::shared_ptr<const wire::HeartbeatReply> last_reply;  // null: none has come
   };
   [[nodiscard]] View view(TimePoint now) const;
 
@@ -223,8 +228,8 @@ class Session {
   bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
   ReportQueue reports_;
   Evaluations evaluations_;
-  std::optional<wire::HeartbeatReply> last_reply_;
-  std::string plan_reason_;  // the last plan's
+  std::shared_ptr<const wire::HeartbeatReply> last_reply_;  // null: none has come
+  std::string plan_reason_;                                 // the last plan's
   TimePoint last_checkpoint_{};
   Pause pause_;
   Line line_;

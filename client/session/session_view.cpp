@@ -1,5 +1,6 @@
 // The session as seen from outside: its phase on the wire, and for the volunteer one phase with one reason.
 #include "client/session/session.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
 namespace {
@@ -72,7 +73,7 @@ Activity Session::activity(TimePoint now) const {
     return {Phase::waiting, "the trainer failed: " + computation_.failure(), "the next try, in a moment"};
   }
   if (pause_.requested) return {Phase::paused, pause_.reason, "you resume"};
-  if (!last_reply_.has_value()) {
+  if (last_reply_ == nullptr) {
     return {Phase::joining, link_.away(now) ? "the coordinator cannot be reached" : replica_.unsynced_reason(),
             "the coordinator answers"};
   }

@@ -10,6 +10,7 @@
 
 #include "coordinator/api/electorate_rows.h"
 #include "coordinator/api/run_report.h"
+#include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/base/permutation.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/epochs.h"
 
 namespace starling::core {

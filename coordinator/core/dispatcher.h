@@ -23,6 +23,11 @@
 #include "coordinator/core/types.h"
 #include "shared/protocol/unusable_samples.h"
 
+namespace starling::wire {
+struct Heartbeat;
+struct HeartbeatReply;
+}  // namespace starling::wire
+
 namespace starling::core {
 
 // Bounds a number that a member would refuse to read: it would refuse the whole reply.

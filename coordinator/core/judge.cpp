@@ -1,4 +1,5 @@
 #include "coordinator/core/judge.h"
+#include "shared/protocol/heartbeat.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "coordinator/core/member.h"
+#include "shared/protocol/heartbeat.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,12 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/group_info.h"
 #include "shared/protocol/states.h"
+
+namespace starling::wire {
+struct Heartbeat;
+}
 
 namespace starling::core {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coordinator/core/dispatcher.h"
+#include "coordinator/core/heartbeat_decision.h"
 #include "coordinator/core/judge.h"
 #include "coordinator/core/member.h"
 #include "coordinator/core/planner.h"

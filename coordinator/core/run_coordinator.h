@@ -23,7 +23,13 @@
 #include "shared/run/run_manifest.h"
 #include "shared/swarm/runtime_model.h"
 
+namespace starling::wire {
+struct Heartbeat;
+}
+
 namespace starling::core {
+
+struct HeartbeatDecision;
 
 // The coordinator of one run. All its decisions are made in these calls.
 class RunCoordinator {

@@ -13,7 +13,8 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/checkpoint.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/group_info.h"
+#include "shared/protocol/round_report.h"
 #include "shared/protocol/sample_lease.h"
 #include "shared/protocol/states.h"
 #include "shared/swarm/plausible.h"
@@ -283,14 +284,6 @@ struct SeatChanged {
 };
 using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried,
                              SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
-
-// The consequences of a heartbeat.
-struct HeartbeatDecision {
-  std::optional<Error> refusal;  // instead of the reply: another run (not_found), no lane free (resource_exhausted)
-  wire::HeartbeatReply reply;
-  std::vector<StoreOp> ops;
-  std::optional<wire::Endpoint> dial_back;  // an endpoint to dial once; on_dialled_back takes the result
-};
 
 // The volume that two members may pass through the operator's relay.
 struct RelayShare {

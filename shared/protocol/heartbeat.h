@@ -19,7 +19,6 @@
 
 namespace starling::wire {
 
-constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kDonorsMax = 8;
 constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
 constexpr double kJitterMax = 10;             // standard deviation over mean

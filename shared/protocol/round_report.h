@@ -13,6 +13,7 @@
 
 namespace starling::wire {
 
+constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kComplaintsMax = 16;  // in a report
 
 // The way in which a member did not keep its part of the plan.

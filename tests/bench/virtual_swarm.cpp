@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shared/crypto/digest.h"
+#include "shared/protocol/heartbeat.h"
 #include "tests/bench/https_connection.h"
 
 namespace starling::bench {

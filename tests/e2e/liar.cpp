@@ -13,6 +13,7 @@
 
 #include "client/daemon/daemon_program.h"
 #include "shared/base/mutex.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/permutation.h"
 #include "shared/run/low_rank.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shared/base/permutation.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::sim {
 namespace {

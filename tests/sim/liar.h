@@ -8,7 +8,10 @@
 #include <string_view>
 
 #include "shared/base/ids.h"
-#include "shared/protocol/heartbeat.h"
+
+namespace starling::wire {
+struct Heartbeat;
+}
 
 namespace starling::sim {
 

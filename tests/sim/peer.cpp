@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/protocol/heartbeat.h"
 #include "shared/state/state_digest.h"
 #include "shared/swarm/plausible.h"
 #include "tests/sim/quadratic_problem.h"

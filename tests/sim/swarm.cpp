@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "tests/plots/dot_plot.h"
 #include "tests/sim/coordinator.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/client/session/session_fixture.h"
+#include "tests/client/session/session_names.h"
 
 using namespace starling;
 using namespace starling::session;

@@ -6,25 +6,13 @@
 #include <vector>
 
 #include "client/session/session.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/swarm/plan.h"
+#include "tests/client/session/session_names.h"
 
 namespace starling::session {
 
 using averaging::AveragingOutcome;
-
-constexpr TimePoint kStart{std::chrono::seconds(1000)};
-
-inline PeerId peer(std::uint8_t n) {
-  PeerId id;
-  id.bytes.fill(n);
-  return id;
-}
-
-inline Digest digest(std::uint8_t n) {
-  Digest d;
-  d.bytes.fill(n);
-  return d;
-}
 
 // Remembers the session's requests; the test then plays the world.
 struct Hands : Session::Mediator {

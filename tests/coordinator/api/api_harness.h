@@ -10,6 +10,7 @@
 #include "db/stores/database.h"
 #include "shared/crypto/keys.h"
 #include "shared/net/http_client.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/protocol/join.h"
 #include "tests/support/temp_dir.h"
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/core/heartbeat_decision.h"
 #include "coordinator/core/run_coordinator.h"
 
 namespace starling::core::testing {
