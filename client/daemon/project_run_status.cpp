@@ -89,7 +89,7 @@ void ProjectRun::note_round(const wire::RoundReport& report) {
   point.round = report.round;
   point.samples = brought[parts_->key.peer_id()];
   point.loss = report.loss;
-  point.credit = reply.has_value() ? reply->credited.credit : 0;
+  point.credit = reply != nullptr ? reply->credited.credit : 0;
   point.bytes = report.bytes_sent + report.bytes_received;
   listener_.round_done(point);
 }

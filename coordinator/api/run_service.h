@@ -22,6 +22,11 @@
 #include "shared/reach/prober.h"
 #include "shared/reach/relay_types.h"
 
+namespace starling::wire {
+struct Heartbeat;
+struct HeartbeatReply;
+}  // namespace starling::wire
+
 namespace starling::api {
 
 // The run as pages show it.

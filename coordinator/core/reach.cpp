@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shared/protocol/heartbeat.h"
+
 namespace starling::core {
 namespace {
 

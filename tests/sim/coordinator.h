@@ -16,6 +16,11 @@
 #include "tests/sim/options.h"
 #include "tests/sim/scheduler.h"
 
+namespace starling::wire {
+struct Heartbeat;
+struct HeartbeatReply;
+}  // namespace starling::wire
+
 namespace starling::sim {
 
 // The run's tables, which survive a crash.

@@ -9,6 +9,7 @@
 
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/certificates.h"
+#include "shared/protocol/heartbeat.h"
 
 using namespace starling;
 using namespace starling::daemon;
