@@ -7,19 +7,13 @@
 #include "coordinator/accounts/ban_list.h"
 #include "coordinator/accounts/outbox.h"
 #include "coordinator/accounts/password_guard.h"
+#include "coordinator/accounts/policy.h"
 #include "coordinator/accounts/sessions.h"
 #include "db/stores/stores.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 
 namespace starling::accounts {
-
-// The rules for joining the project.
-struct Policy {
-  bool open_to_all = false;  // no invite is needed
-  bool approval = false;     // new accounts wait for the operator's approval
-  bool anonymous = false;    // accounts without a name are allowed
-};
 
 // A person's answers as typed; sign_up() checks them all.
 struct SignUpForm {

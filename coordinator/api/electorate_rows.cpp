@@ -22,7 +22,8 @@ Result<core::SeatedGroup> group_of(const db::SeatedGroup& row) {
       return Error{ErrorCode::corrupt, fmt::format("table seat: role {} in column {}", seat.role, seat.column)};
     }
     if (group.columns.size() <= column) group.columns.resize(column + 1);
-    group.columns[column].push_back({seat.peer_id, seat.account_id, static_cast<wire::MemberRole>(seat.role)});
+    group.columns[column].push_back(
+        {seat.peer_id, seat.account_id, static_cast<wire::MemberRole>(seat.role), seat.voice});
   }
   return group;
 }
@@ -46,7 +47,7 @@ db::SeatedGroup row_of(const core::SeatedGroup& group) {
   db::SeatedGroup row{group.id, group.round, dealt, group.samples_max};
   for (std::size_t column = 0; column < group.columns.size(); ++column) {
     for (const core::Seat& seat : group.columns[column]) {
-      row.seats.push_back({static_cast<int>(column), seat.peer, seat.account, static_cast<int>(seat.role)});
+      row.seats.push_back({static_cast<int>(column), seat.peer, seat.account, static_cast<int>(seat.role), seat.voice});
     }
   }
   return row;

@@ -2,6 +2,8 @@
 
 namespace starling::api {
 
+static_assert(db::kConfirmedEnough == core::kConfirmedRounds);
+
 Status HostTable::refresh() {
   STARLING_ASSIGN(const std::int64_t changes, accounts_.revocations());
   MutexLock lock(mutex_);
@@ -27,6 +29,47 @@ std::optional<AccountId> HostTable::account_of(const PeerId& peer) const {
   }
   const Result<Entry> entry = find(peer);
   return entry ? std::optional(entry->account) : std::nullopt;
+}
+
+core::AccountStanding HostTable::standing_of(AccountId account) const {
+  const bool is_established = established(account);
+  return {is_established, is_established || !enough_established()};
+}
+
+// The database is asked without the lock; what it cannot tell stays as it was known.
+bool HostTable::established(AccountId account) const {
+  const TimePoint now = clock_.now();
+  Word word;
+  {
+    MutexLock lock(mutex_);
+    if (const auto known = accounts_known_.find(account); known != accounts_known_.end()) {
+      word = known->second;
+      if (now - word.read_at < kFreshFor) return word.established;
+    }
+  }
+  const Result<db::Account> found = accounts_.find_account(account);
+  if (found) word.established = found->established();
+  word.read_at = now;
+  MutexLock lock(mutex_);
+  accounts_known_[account] = word;
+  return word.established;
+}
+
+bool HostTable::enough_established() const {
+  const TimePoint now = clock_.now();
+  Word word;
+  {
+    MutexLock lock(mutex_);
+    if (enough_) word = *enough_;
+    if (enough_ && now - word.read_at < kFreshFor) return word.established;
+  }
+  if (const auto count = accounts_.established(core::kEstablishedEnough)) {
+    word.established = *count >= core::kEstablishedEnough;
+  }
+  word.read_at = now;
+  MutexLock lock(mutex_);
+  enough_ = word;
+  return word.established;
 }
 
 Result<HostTable::Entry> HostTable::find(const PeerId& peer) const {

@@ -1,7 +1,9 @@
 // The hosts of the project, kept in memory because every heartbeat asks for one. A revocation is noticed at the next
-// refresh(), or within kFreshFor without one; while the database cannot be read, the last known answer stays true.
+// refresh(), or within kFreshFor without one, and so is what an account has earned; while the database cannot be read,
+// the last known answer stays true.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "coordinator/core/types.h"
@@ -25,6 +27,7 @@ class HostTable final : public core::KnownHosts {
   Result<AccountId> admit(const PeerId& peer) const;
   // Finds revoked hosts too: their work counts. The database is asked once for each, since accounts never change.
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
+  [[nodiscard]] core::AccountStanding standing_of(AccountId account) const override;
 
  private:
   struct Entry {
@@ -33,6 +36,12 @@ class HostTable final : public core::KnownHosts {
     TimePoint read_at{};
   };
   Result<Entry> find(const PeerId& peer) const;
+  struct Word {
+    bool established = false;
+    TimePoint read_at{};
+  };
+  [[nodiscard]] bool established(AccountId account) const;
+  [[nodiscard]] bool enough_established() const;
 
   db::AccountStore& accounts_;
   const Clock& clock_;
@@ -40,6 +49,8 @@ class HostTable final : public core::KnownHosts {
   std::int64_t changes_ GUARDED_BY(mutex_) = -1;  // number that the database counted at the last refresh()
   TimePoint changed_ GUARDED_BY(mutex_){};        // earlier entries are looked up again
   mutable std::unordered_map<PeerId, Entry> entries_ GUARDED_BY(mutex_);  // at most one for each host of the project
+  mutable std::unordered_map<AccountId, Word> accounts_known_ GUARDED_BY(mutex_);
+  mutable std::optional<Word> enough_ GUARDED_BY(mutex_);  // whether enough accounts are established
 };
 
 }  // namespace starling::api

@@ -41,6 +41,7 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
   request.peer_id = *peer;
   request.token_hash = token_of(wanted.device_token);
   request.now = api.clock.wall_now();
+  request.hosts_max = api.accounts.parts().policy.hosts_max;
   return request;
 }
 
@@ -139,8 +140,9 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
 // Without invites nothing else bounds the number of accounts that one caller makes, or of codes it tries. Zero: it may
 // go on.
 Duration wait_to_join(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
-  const bool limited =
-      wanted.invite.empty() ? api.accounts.parts().policy.open_to_all : accounts::read_code(wanted.invite).has_value();
+  const bool invited = !wanted.invite.empty() && !accounts::read_code(wanted.invite);
+  const bool refused = wanted.invite.empty() && wanted.password.empty() && !api.accounts.parts().policy.open_to_all;
+  const bool limited = !invited && !refused;
   const std::string from = accounts::limit_key(address);
   return limited && !from.empty() ? api.joins.take(from, api.clock.now()) : Duration{};
 }

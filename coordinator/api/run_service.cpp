@@ -47,6 +47,7 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
   if (round.successor) result.successor = row_of(*round.successor);
+  result.confirmed = round.confirmed;
   for (const core::CountedSamples& counted : round.counted) {
     result.counted.push_back({counted.peer, counted.epoch, counted.first, counted.count});
   }

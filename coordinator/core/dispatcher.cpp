@@ -103,9 +103,9 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   }
   reply.group = at.outlook.group;
   tell_state(at, member, reply);
-  if (member.ready() && member.works() && !member.sits_out(at.now)) {
+  if (member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
     const auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
-    reply.evaluate_round = evaluation_.ask(at.now, member.who.peer, situation, settings_.options);
+    reply.evaluate_round = evaluation_.ask(at.now, member.who, situation, settings_.options);
   }
   reply.credited.samples = at.credit.stored(member.who.account);
   reply.credited.credit =
@@ -222,12 +222,12 @@ std::optional<EvaluationTurn::Verdict> Dispatcher::conclude_evaluation(TimePoint
     const Member* member = members.find(peer);
     return member != nullptr && member->reported.phase != wire::MemberPhase::paused;
   });
-  const auto able = std::count_if(members.all().begin(), members.all().end(), [&](const auto& entry) {
-    const Member& member = entry.second;
-    return member.ready() && (member.works() || member.evaluates()) && !member.sits_out(now);
-  });
-  return evaluation_.conclude(now, evaluation_situation(run, planned), static_cast<std::size_t>(able),
-                              settings_.options);
+  std::set<AccountId> able;
+  for (const auto& [peer, member] : members.all()) {
+    const bool may_measure = member.ready() && member.voice && (member.works() || member.evaluates());
+    if (may_measure && !member.sits_out(now)) able.insert(member.who.account);
+  }
+  return evaluation_.conclude(now, evaluation_situation(run, planned), able.size(), settings_.options);
 }
 
 std::vector<StoreOp> Dispatcher::on_unusable(const MemberIdentity& who, const wire::UnusableSamples& samples) {

@@ -25,7 +25,7 @@ std::map<AccountId, AccountBallots> by_account(std::span<const Seat> seats,
                                                const std::function<Ballot(const PeerId&)>& ballot_of) {
   std::map<AccountId, AccountBallots> accounts;
   for (const Seat& seat : seats) {
-    if (seat.role == wire::MemberRole::late) continue;
+    if (seat.role == wire::MemberRole::late || !seat.voice) continue;
     AccountBallots& account = accounts[seat.account];
     const Ballot ballot = ballot_of(seat.peer);
     if (ballot.state == Ballot::State::open) ++account.open_seats;
@@ -73,10 +73,21 @@ Count count_votes(std::span<const Seat> seats, const std::function<Ballot(const 
   return count;
 }
 
+void let_somebody_decide(SeatedGroup& group) {
+  const auto has_voice = [](const std::vector<Seat>& column) {
+    return std::any_of(column.begin(), column.end(),
+                       [](const Seat& seat) { return seat.voice && seat.role != wire::MemberRole::late; });
+  };
+  if (std::any_of(group.columns.begin(), group.columns.end(), has_voice)) return;
+  for (std::vector<Seat>& column : group.columns) {
+    for (Seat& seat : column) seat.voice = true;
+  }
+}
+
 std::size_t accounts_among(std::span<const Seat> seats, const std::function<bool(const PeerId&)>& chosen) {
   std::set<AccountId> accounts;
   for (const Seat& seat : seats) {
-    if (chosen(seat.peer)) accounts.insert(seat.account);
+    if (seat.voice && chosen(seat.peer)) accounts.insert(seat.account);
   }
   return accounts.size();
 }
@@ -99,7 +110,8 @@ std::optional<SeatedGroup> successor_of(const SeatedGroup& group, std::span<cons
   const swarm::Seating next = swarm::succeed(seating, contributed, state_digest);
   SeatedGroup successor{SeatedGroup::Origin::successor, next.id, next.round, {{}}, group.samples_max};
   for (std::size_t rank = 0; rank < seats.size(); ++rank) {
-    successor.columns.front().push_back({seats[rank].peer, seats[rank].account, next.seats[rank].role});
+    successor.columns.front().push_back(
+        {seats[rank].peer, seats[rank].account, next.seats[rank].role, seats[rank].voice});
   }
   return successor;
 }

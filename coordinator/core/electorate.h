@@ -5,7 +5,7 @@
 // Words. A *seat* is a member's place in a group. A member *casts* a ballot by reporting a result. A seat is *open* as
 // long as a report may still come, and *gone* when none will. An account's vote is what most of its seats that are cast
 // or open say; an account whose seats contradict each other has none. Members that were late for the plan
-// (MemberRole::late) have no vote: nobody waited for them.
+// (MemberRole::late) have no vote: nobody waited for them. Nor do accounts on probation (Seat::voice).
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,7 @@ struct Seat {
   PeerId peer;
   AccountId account = 0;
   wire::MemberRole role = wire::MemberRole::full;
+  bool voice = true;  // its account votes
   friend bool operator==(const Seat&, const Seat&) = default;
 };
 
@@ -64,7 +65,10 @@ struct Count {
 };
 Count count_votes(std::span<const Seat> seats, const std::function<Ballot(const PeerId&)>& ballot_of);
 
-// Counts the accounts that these members of the seats belong to.
+// Accounts on probation have a voice only where nobody else could decide.
+void let_somebody_decide(SeatedGroup& group);
+
+// Counts the accounts with a voice that these members of the seats belong to.
 std::size_t accounts_among(std::span<const Seat> seats, const std::function<bool(const PeerId&)>& chosen);
 
 // Returns the group that the members of `group` form for the next round when nobody calls them together, given the

@@ -42,16 +42,17 @@ bool contradict(const std::vector<EvaluationFigure>& figures) {
 
 }  // namespace
 
-std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const PeerId& peer, const Situation& situation,
+std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const MemberIdentity& who, const Situation& situation,
                                               const CoordinatorOptions& options) {
+  const PeerId& peer = who.peer;
   if (!turn_) begin(now, situation, options);
   if (!turn_) return std::nullopt;
   if (const auto mine = turn_->asked.find(peer); mine != turn_->asked.end()) {
     return mine->second.figure ? std::nullopt : std::optional(turn_->round);  // the reply that asked it may be lost
   }
   const RoundIndex first = situation.round + (situation.planned ? 1 : 0);
-  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(peer)) return std::nullopt;
-  turn_->asked[peer].at = now;
+  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(who)) return std::nullopt;
+  turn_->asked[peer] = {who.account, now, {}};
   return turn_->round;
 }
 
@@ -72,11 +73,20 @@ void EvaluationTurn::begin(TimePoint now, const Situation& situation, const Coor
 }
 
 // Members that contradicted each other measure again, together with another one.
-bool EvaluationTurn::has_place(const PeerId& peer) const {
-  if (doubted_.contains(peer)) return true;
+bool EvaluationTurn::has_place(const MemberIdentity& who) const {
+  if (doubted_.contains(who.peer)) return true;
+  const bool account_is_asked = std::any_of(turn_->asked.begin(), turn_->asked.end(),
+                                            [&](const auto& entry) { return entry.second.account == who.account; });
+  if (account_is_asked) return false;
   const auto kept = static_cast<std::size_t>(std::count_if(
       doubted_.begin(), doubted_.end(), [&](const PeerId& doubted) { return !turn_->asked.contains(doubted); }));
   return turn_->asked.size() + kept < turn_->wanted;
+}
+
+std::size_t EvaluationTurn::unable_accounts() const {
+  std::set<AccountId> accounts;
+  for (const auto& [peer, account] : turn_->unable) accounts.insert(account);
+  return accounts.size();
 }
 
 bool EvaluationTurn::awaits(const PeerId& peer, RoundIndex round) const {
@@ -96,8 +106,8 @@ void EvaluationTurn::answered(TimePoint now, const PeerId& peer, const wire::Eva
   if (report.bytes > 0) {
     asked.figure = EvaluationFigure{peer, report.bits_per_byte, report.bytes, report.accuracy};
   } else {
+    turn_->unable[peer] = asked.account;
     turn_->asked.erase(peer);
-    turn_->unable.insert(peer);
   }
 }
 
@@ -123,7 +133,7 @@ std::vector<EvaluationFigure> EvaluationTurn::figures() const {
 }
 
 std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, const Situation& situation,
-                                                                std::size_t members,
+                                                                std::size_t accounts,
                                                                 const CoordinatorOptions& options) {
   if (!turn_) return std::nullopt;
   if (situation.round < turn_->round) {
@@ -134,13 +144,13 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
   const std::vector<EvaluationFigure> told = figures();
   if (contradict(told)) turn_->wanted = kFiguresMax;
   const bool open = situation.round == turn_->round &&
-                    told.size() < std::min(turn_->wanted, members - std::min(members, turn_->unable.size()));
+                    told.size() < std::min(turn_->wanted, accounts - std::min(accounts, unable_accounts()));
   if ((open || awaits_somebody()) && now - turn_->since < options.evaluation.timeout) return std::nullopt;
   for (const auto& [peer, asked] : turn_->asked) {
     if (!asked.figure) note_time(now, asked);
   }
   Verdict verdict = judge(told);
-  if (told.size() < std::min(kFiguresUsual, members)) ahead_ = std::min(2 * ahead_, kAheadMax);
+  if (told.size() < std::min(kFiguresUsual, accounts)) ahead_ = std::min(2 * ahead_, kAheadMax);
   tried_round_ = verdict.round;
   tried_at_ = now;
   turn_.reset();

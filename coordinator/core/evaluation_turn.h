@@ -30,9 +30,9 @@ class EvaluationTurn {
     bool planned = false;   // the members are about to leave that state
     bool running = false;
   };
-  // Returns the round whose state `peer` should measure. A run that is not running gets its last figure at once; a
-  // running one once an interval, or less often where measuring takes long.
-  std::optional<RoundIndex> ask(TimePoint now, const PeerId& peer, const Situation& situation,
+  // Returns the round whose state `peer` should measure. One member of an account is asked. A run that is not running
+  // gets its last figure at once; a running one once an interval, or less often where measuring takes long.
+  std::optional<RoundIndex> ask(TimePoint now, const MemberIdentity& who, const Situation& situation,
                                 const CoordinatorOptions& options);
 
   struct Verdict {
@@ -46,9 +46,9 @@ class EvaluationTurn {
   void on_call(TimePoint now, const PeerId& peer, RoundIndex state_round);
   // Asks others instead of members that are gone.
   void forget_gone(const std::function<bool(const PeerId&)>& is_here);
-  // Returns the verdict once there is nothing more to wait for; the turn is over then. `members` counts the members
-  // that could be asked, including those that were.
-  std::optional<Verdict> conclude(TimePoint now, const Situation& situation, std::size_t members,
+  // Returns the verdict once there is nothing more to wait for; the turn is over then. `accounts` counts those
+  // with a member that could be asked, including those that were.
+  std::optional<Verdict> conclude(TimePoint now, const Situation& situation, std::size_t accounts,
                                   const CoordinatorOptions& options);
 
   [[nodiscard]] bool is_open() const { return turn_.has_value(); }
@@ -57,6 +57,7 @@ class EvaluationTurn {
 
  private:
   struct Asked {
+    AccountId account = 0;
     TimePoint at{};
     std::optional<EvaluationFigure> figure;
   };
@@ -65,12 +66,13 @@ class EvaluationTurn {
     std::size_t wanted = 2;  // the number of figures
     TimePoint since{};       // since when the swarm has been at the round
     std::map<PeerId, Asked> asked;
-    std::set<PeerId> unable;
+    std::map<PeerId, AccountId> unable;
   };
   // The member has measured since it was asked, or since it came to the round.
   void note_time(TimePoint now, const Asked& asked) { took_ = std::max(took_, now - std::max(asked.at, turn_->since)); }
   void begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options);
-  [[nodiscard]] bool has_place(const PeerId& peer) const;
+  [[nodiscard]] bool has_place(const MemberIdentity& who) const;
+  [[nodiscard]] std::size_t unable_accounts() const;
   [[nodiscard]] bool awaits_somebody() const;
   [[nodiscard]] std::vector<EvaluationFigure> figures() const;
   [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told);

@@ -35,8 +35,11 @@ Duration JoinGrace::of(const Member& member, const RunStatus& run) const {
   const Duration download = download_time(member);
   const Duration usual = usual_join_grace(run.rhythm, options);
   const Duration wanted = core::join_grace(run.rhythm, member.grace.rounds_held, download, options);
-  const bool may_be_long = wanted <= options.join_grace.longest && run.round_began >= long_again_;
-  if (wanted <= usual || may_be_long) return wanted;
+  // Accounts cost nothing, so all that are on probation are held for out of one bucket, however short their downloads.
+  const bool own_bucket = wanted <= usual && member.voice;
+  const bool from_common = wanted <= options.join_grace.longest && run.round_began >= long_again_;
+  if (own_bucket || from_common) return wanted;
+  if (!member.voice) return {};
   // Less would not help, except where its line alone would do.
   return download > Duration{} && download <= usual ? usual : Duration{};
 }
@@ -52,15 +55,17 @@ bool JoinGrace::loads_in_vain(const Member& member, const RunStatus& run) const 
 void JoinGrace::on_planned(TimePoint now, const RunStatus& run, MemberTable& members, bool waited) {
   const CoordinatorOptions& options = settings_.options;
   const auto earned_in = [&](Duration spent) { return from_seconds(to_seconds(spent) / options.join_grace.share); };
+  bool held_on_probation = false;
   for (auto& [peer, member] : members.all()) {
     const Duration held = of(member, run);
     // The plan does not wait for a member that missed its call: the round was not held open for it.
     if (held == Duration{} || missed_its_call(member, now)) continue;
+    held_on_probation = held_on_probation || !member.voice;
     // No slow member, or one that never gets ready, holds up the swarm for long; and no member is given up.
     if (++member.grace.rounds_held >= options.join_grace.rounds_in_a_row) member.grace.again = now + earned_in(held);
   }
   const Duration took = now - run.round_began;
-  if (!waited || took <= usual_join_grace(run.rhythm, options)) return;
+  if (!waited || (took <= usual_join_grace(run.rhythm, options) && !held_on_probation)) return;
   // A leaky bucket: the time that is spent is earned back by `share` of the time that passes.
   long_again_ = std::max(long_again_, now - earned_in(options.join_grace.saved_max)) + earned_in(took);
 }

@@ -26,6 +26,14 @@ Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
+// A column without any account that has a voice confirms its own claims: nobody else was there.
+std::vector<Seat> with_voices(std::vector<Seat> column) {
+  SeatedGroup alone;
+  alone.columns.push_back(std::move(column));
+  let_somebody_decide(alone);
+  return std::move(alone.columns.front());
+}
+
 }  // namespace
 
 // A decision of a group's accounts. The references are good until reports or groups change.
@@ -82,8 +90,8 @@ void Judge::hear_of_members(RoundIndex round, const PeerId& reporter, const wire
   if (report.round + kRemembered < round || reputation_.has_heard(reporter, report)) return;
   const SeatedGroup* group = electorates_.find(report.group);
   if (group == nullptr || group->round != report.round) return;
-  const std::vector<PeerId> peers = group->peers_of(report.grid ? report.grid->column : 0);
-  if (!peers.empty()) reputation_.on_report(reporter, report, peers);
+  const auto column = static_cast<std::size_t>(report.grid ? report.grid->column : 0);
+  if (column < group->columns.size()) reputation_.on_report(reporter, report, group->columns[column]);
 }
 
 // A result that does not count is void: at once if its round is the current one, and after a while if the rounds before
@@ -241,7 +249,7 @@ bool Judge::add_column_claims(const Situation& at, const SeatedGroup& group, con
       const bool open = !verdict.holders.contains(peer) && may_still_report(at, group, peer);
       return {open ? Ballot::State::open : Ballot::State::gone, 0};
     };
-    const Count count = count_votes(group.columns[column], ballot_of);
+    const Count count = count_votes(with_voices(group.columns[column]), ballot_of);
     if (!count.decided && !count.hopeless && patient) return false;
     if (!count.decided) continue;
     const std::vector<wire::Contribution>& claimed = version.claims[*count.decided].contributions;
@@ -298,10 +306,12 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.averaging_ms = result.averaging_ms;
   decided.wall = at.wall;
   const std::vector<wire::Contribution> credited = credit_contributors(at, *verdict, leases, decided);
+  decided.confirmed = confirmed_accounts(*verdict, decided.contributions);
   decided.successor = successor_of(verdict->group, verdict->contributions, result.state_digest);
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));
   claims_.on_decided(round, credited);
+  decision.credited = credited;
   for (const auto& [peer, claimed] : reports_.claims(round)) note_claim(at, round, peer, claimed, ops);
   return decision;
 }
@@ -329,18 +339,35 @@ std::vector<wire::Contribution> Judge::credit_contributors(const Situation& at, 
   return credited;
 }
 
+// Returns the accounts on probation that have earned credit which the vote of another account confirms.
+std::vector<AccountId> Judge::confirmed_accounts(const Verdict& verdict,
+                                                 const std::vector<CreditedContribution>& credited) const {
+  std::set<AccountId> voters;
+  for (const Seat& seat : verdict.group.seats()) {
+    if (seat.voice && verdict.holders.contains(seat.peer)) voters.insert(seat.account);
+  }
+  std::set<AccountId> confirmed;
+  for (const CreditedContribution& line : credited) {
+    const bool by_another = voters.size() > (voters.contains(line.account) ? 1 : 0);
+    if (by_another && !settings_.known_hosts.standing_of(line.account).established) confirmed.insert(line.account);
+  }
+  return {confirmed.begin(), confirmed.end()};
+}
+
 std::vector<Seat> Judge::seats_of(const std::vector<wire::Contribution>& contributions) const {
   std::vector<Seat> seats;
   for (const wire::Contribution& contribution : contributions) {
     const std::optional<AccountId> account = settings_.known_hosts.account_of(contribution.peer);
-    if (account) seats.push_back({contribution.peer, *account, wire::MemberRole::full});
+    if (!account) continue;
+    const bool voice = settings_.known_hosts.standing_of(*account).voice;
+    seats.push_back({contribution.peer, *account, wire::MemberRole::full, voice});
   }
   return seats;
 }
 
 void Judge::seat_successor(const Verdict& verdict, const std::optional<SeatedGroup>& successor) {
   const bool known = verdict.group.origin != SeatedGroup::Origin::vouched;
-  last_electorate_ = known ? verdict.group.seats() : seats_of(verdict.contributions);
+  last_electorate_ = known ? verdict.group.seats() : with_voices(seats_of(verdict.contributions));
   vouchers_ = known ? std::vector<Seat>() : last_electorate_;
   if (successor) electorates_.seat(*successor);
 }

@@ -34,6 +34,7 @@ struct Decision {
   std::vector<PeerId> contributors;  // members whose samples are in the result
   std::vector<PeerId> averaged;      // those of them that hold the new state, or are about to
   SampleCount samples = 0;           // samples of all contributors together
+  std::vector<wire::Contribution> credited;
   std::int64_t averaging_ms = 0;
 };
 
@@ -79,6 +80,8 @@ class Judge {
   [[nodiscard]] Standing standing_of(const PeerId& peer) const { return reputation_.of(peer); }
   // The member's word in this round is false.
   void on_false_word(RoundIndex round, const PeerId& peer) { reputation_.on_false_word(round, peer); }
+  // A group waited for the member in this round for long, and it did not come.
+  void on_absence(RoundIndex round, const PeerId& peer, double rounds) { reputation_.on_absence(round, peer, rounds); }
   [[nodiscard]] CreditBook& credit() { return credit_; }
   [[nodiscard]] const CreditBook& credit() const { return credit_; }
 
@@ -101,6 +104,8 @@ class Judge {
   std::vector<wire::Contribution> credit_contributors(const Situation& at, const Verdict& verdict, LeaseBook* leases,
                                                       RoundDecided& decided);
   void seat_successor(const Verdict& verdict, const std::optional<SeatedGroup>& successor);
+  [[nodiscard]] std::vector<AccountId> confirmed_accounts(const Verdict& verdict,
+                                                          const std::vector<CreditedContribution>& credited) const;
   [[nodiscard]] std::vector<Seat> seats_of(const std::vector<wire::Contribution>& contributions) const;
   [[nodiscard]] std::optional<StateAdopted> state_to_adopt(const Situation& at,
                                                            const std::optional<wire::Checkpoint>& kept) const;

@@ -1,16 +1,22 @@
 #include "coordinator/core/member.h"
-#include "shared/protocol/heartbeat.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
+#include <vector>
+
+#include "shared/base/upper_median.h"
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::core {
 namespace {
 
 constexpr Duration kMissedCallSlack = std::chrono::milliseconds(750);
 constexpr double kRateSmoothing = 0.4;  // weight of the newest rate
+constexpr double kGrowthRoundsMax = 64;
+constexpr double kGrowthMax = 2;      // a member is believed this many times the rate that it was credited with
+constexpr double kRoundsAhead = 0.5;  // rounds that a member may have computed ahead, while it averaged
 constexpr double kVanishingMemoryS = 4 * 3600;
 constexpr double kUsualStayS = 8 * 3600;       // a member's usual stay, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
@@ -55,7 +61,7 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
-    const double rate = std::min(heartbeat.samples_per_s, kMemberSamplesPerSecondMax);
+    const double rate = std::min({heartbeat.samples_per_s, kMemberSamplesPerSecondMax, rate_max(member, now)});
     const double weight = is_new || speeds.samples_per_s <= 0 ? 1.0 : kRateSmoothing;
     speeds.samples_per_s += weight * (rate - speeds.samples_per_s);
   }
@@ -111,11 +117,39 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
   }
 }
 
+void MemberTable::note_credit(std::span<const wire::Contribution> credited, Duration round_took) {
+  round_took_ = round_took;
+  if (round_took <= Duration{}) return;
+  for (const wire::Contribution& line : credited) {
+    Member* member = find(line.peer);
+    if (member == nullptr) continue;
+    const double rate = static_cast<double>(line.samples) / to_seconds(round_took);
+    double& own = member->speeds.credited_per_s;
+    own += (rate < own ? kRateSmoothing : 1.0) * (rate - own);
+  }
+  std::vector<double> rates;
+  for (const auto& [peer, member] : members_) {
+    if (member.speeds.credited_per_s > 0) rates.push_back(member.speeds.credited_per_s);
+  }
+  usual_credited_per_s_ = rates.empty() ? 0 : upper_median(std::move(rates));
+}
+
+// A round that takes longer than the last one shows that the rates are not what they were: the limit grows with it.
+double MemberTable::rate_max(const Member& member, TimePoint now) const {
+  if (round_took_ <= Duration{}) return kMemberSamplesPerSecondMax;
+  const double rounds = std::max(0.0, to_seconds(now - judged_at_) / to_seconds(round_took_));
+  const double growth = std::pow(kGrowthMax, std::min(rounds, kGrowthRoundsMax));
+  const double credited = member.speeds.credited_per_s;
+  if (credited > 0) return kGrowthMax * growth * credited;
+  return usual_credited_per_s_ > 0 ? growth * usual_credited_per_s_ : kMemberSamplesPerSecondMax;
+}
+
 double MemberTable::vanishings_per_s() const { return (vanished_ + 1) / (member_s_ + kUsualStayS); }
 double MemberTable::departures_per_s() const { return (departed_ + 1) / (member_s_ + kUsualStayS); }
 
 void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vector<PeerId>& averaged,
                         TimePoint assumed_until) {
+  judged_at_ = now;
   for (auto& [peer, member] : members_) judge(now, member, canonical);
   for (const PeerId& peer : averaged) {
     Member* member = find(peer);
@@ -132,7 +166,10 @@ void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) 
   const bool holds_it = !canonical.is_zero() && member.reported.state_digest == canonical;
   member.copy = holds_it ? Copy::canonical : Copy::other;
   if (!holds_it || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
-  count_as(member, {member.seen, member.reported.samples, member.speeds.samples_per_s});
+  const double longest_s = to_seconds(member.seen - judged_at_) + kRoundsAhead * to_seconds(round_took_);
+  const double possible = rate_max(member, member.seen) * std::max(0.0, longest_s);
+  const auto samples = static_cast<SampleCount>(std::min(static_cast<double>(member.reported.samples), possible));
+  count_as(member, {member.seen, samples, member.speeds.samples_per_s});
 }
 
 void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {

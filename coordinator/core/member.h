@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ struct Reported {
 
 // A member's figures for its computer and its line; 0: not known.
 struct Speeds {
-  double samples_per_s = 0;  // smoothed over its calls
-  double batch_seconds = 0;  // 0: it has computed nothing since its trainer was started
+  double samples_per_s = 0;   // smoothed over its calls
+  double credited_per_s = 0;  // samples a second of the rounds that it was credited with; 0: of none yet
+  double batch_seconds = 0;   // 0: it has computed nothing since its trainer was started
   double batch_jitter = 0;
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
@@ -101,6 +103,7 @@ struct Grace {
 // A member, by its own words, the coordinator's findings and its part in plans.
 struct Member {
   MemberIdentity who;
+  bool voice = true;  // its account's (AccountStanding)
   int lane = 0;
   Standing standing;  // from the reports of the others
 
@@ -162,6 +165,9 @@ class MemberTable {
   // Drops members that were silent for three times the interval they were given, and for at least `floor`. Those that
   // merely missed their call stop counting.
   void forget_silent(TimePoint now, Duration floor);
+  // Members were credited with these samples of a round that took so long. From then on they count in the forecast for
+  // little more than that, whatever they say; one that was never credited for no more than a usual member.
+  void note_credit(std::span<const wire::Contribution> credited, Duration round_took);
   // Returns how often a working member vanishes without a word, from the last hours.
   [[nodiscard]] double vanishings_per_s() const;
   // Returns how often a working member stops for any reason: it vanishes, leaves, pauses, starts again, or has to load
@@ -186,6 +192,8 @@ class MemberTable {
   [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
 
  private:
+  // The most samples a second that the member is believed to compute.
+  [[nodiscard]] double rate_max(const Member& member, TimePoint now) const;
   void count_as(Member& member, const Growth& growth);
   void stop_counting(Member& member);
 
@@ -193,7 +201,10 @@ class MemberTable {
   Forecast forecast_;
   std::optional<TimePoint> assumed_until_;  // while members are assumed to hold the state
   PeerId last_donor_;
-  double vanished_ = 0;  // the rates fade over hours
+  double usual_credited_per_s_ = 0;  // a usual member's; 0: nobody was credited yet
+  Duration round_took_{};            // the last round that was credited; zero: none was
+  TimePoint judged_at_{};            // when the canonical state became what it is
+  double vanished_ = 0;              // the rates fade over hours
   double departed_ = 0;
   double member_s_ = 0;
   TimePoint counted_at_ = kNever;

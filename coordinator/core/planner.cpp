@@ -21,6 +21,13 @@ constexpr double kStartAfterLastCall = 0.3;
 // A deferred member may take this multiple of the time that its line was expected to need for the result.
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kCreditedBatchesMax = 4;
+// A group waits for a batch this many times as long as the usual one, or this fraction of a round, or this long.
+constexpr double kBatchesWaited = 4;
+constexpr double kRoundsWaited = 0.5;
+constexpr Duration kBatchWaitFloor = std::chrono::seconds(2);
+// Waiting for nobody costs a good part of a round from this fraction on.
+constexpr double kCostlyWait = 0.25;
+constexpr double kRoundMinS = 0.001;
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
 // Figures for the choice between one group and a grid, from docs/averaging.md.
@@ -44,9 +51,13 @@ double usual_line(std::span<const wire::MemberInfo> members) {
   return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
 }
 
+// A member whose account is on probation owns no more than an equal part, whatever it says of its line.
 std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members) {
   std::vector<wire::MemberInfo> infos;
-  for (const Member* member : members) infos.push_back(member->info());
+  for (const Member* member : members) {
+    infos.push_back(member->info());
+    if (!member->voice) infos.back().share_max = 1 / static_cast<double>(members.size());
+  }
   return infos;
 }
 
@@ -55,9 +66,11 @@ bool any_direct(const std::vector<Member*>& members) {
                      [](const Member* member) { return wire::direct(member->endpoint()); });
 }
 
-// True if all of them have links with each other, so that an arrival is not a new link's.
+// True if all of them have links with each other, so that an arrival is not a new link's. No time for new links is
+// given to members that the others could not rely on lately.
 bool have_met(const std::vector<Member*>& members, RoundIndex round) {
-  return std::all_of(members.begin(), members.end(), [&](const Member* member) { return member->met_in + 1 == round; });
+  return std::all_of(members.begin(), members.end(),
+                     [&](const Member* member) { return member->met_in + 1 == round || member->standing.rounds > 0; });
 }
 
 // True if a member is known to work on a result of the round in work, and has not fallen silent.
@@ -153,10 +166,26 @@ bool Planner::has_quorum(const Situation& at, const MemberTable& members) {
   return at.now >= short_since_ + patience;
 }
 
+// Returns how long a batch may be for the others to wait for its end: what members say of their batches is bounded by
+// what is usual among them, and by the rounds that the swarm has shown.
+Duration Planner::batch_waited_for(const Situation& at, const MemberTable& table) const {
+  std::vector<double> batches;
+  for (const auto& [peer, member] : table.all()) {
+    if (member.counted && member.has_computed() && member.voice) batches.push_back(member.speeds.batch_seconds);
+  }
+  if (batches.empty()) return settings_.options.plans.averaging_max;
+  const double usual_s = std::min(upper_median(std::move(batches)), kBatchMaxS);
+  // Members that are here for a short time cannot know of long batches.
+  const Duration of_batches = std::min(from_seconds(kBatchesWaited * usual_s), at.now - at.run.started);
+  const Duration of_round = from_seconds(kRoundsWaited * to_seconds(at.run.rhythm.round));
+  return std::max({kBatchWaitFloor, of_batches, of_round});
+}
+
 // Returns the members of a plan made now; empty while it is better to wait for members that are about to call.
 std::vector<Member*> Planner::plannable(const Situation& at, MemberTable& table) const {
   std::vector<Member*> members;
   std::size_t averaging = 0;
+  const double longest_batch_s = to_seconds(batch_waited_for(at, table));
   for (auto& [peer, member] : table.all()) {
     if (table.is_due(member, at.now)) return {};
     if (missed_its_call(member, at.now)) continue;  // whatever its phase: nobody waits for the dead
@@ -169,7 +198,7 @@ std::vector<Member*> Planner::plannable(const Situation& at, MemberTable& table)
     if (!member.ready() || !member.counted || !member.has_computed()) continue;
     if (member.averages()) {
       ++averaging;  // in a group of another making, or of a plan given up: it ends soon
-    } else {
+    } else if (member.speeds.batch_seconds <= longest_batch_s) {  // the others have a place late (latecomers)
       members.push_back(&member);
     }
   }
@@ -313,8 +342,8 @@ SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
     for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
       const wire::GroupMember& planned = plan.groups[group].members[rank];
       Member& member = *members.find(planned.endpoint.peer);
-      seats.push_back({planned.endpoint.peer, member.who.account, planned.role});
-      member.seat = {plan.serial, group, planned.role};
+      seats.push_back({planned.endpoint.peer, member.who.account, planned.role, member.voice});
+      member.seat = {.plan = plan.serial, .group = group, .role = planned.role};
       if (!member.late()) forecast.add(member.counted.value());
       if (!member.deferred()) continue;
       const Duration patience =
@@ -322,6 +351,7 @@ SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
       member.seat.result_due = plan.begin_by + patience;
     }
   }
+  let_somebody_decide(seated);
   const auto target = static_cast<double>(settings_.manifest.target_batch_size);
   const double swarm_samples_per_s = members.forecast().samples_per_s();
   plan.samples_per_s = forecast.samples_per_s();
@@ -399,6 +429,21 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const bool is_first = !std::exchange(member.seat.attended, true);
   if (!is_first || member.late()) return std::nullopt;
   return now - plan->start;
+}
+
+std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members) const {
+  std::vector<Absentee> absent;
+  const Plan* plan = this->plan();
+  if (plan == nullptr || at.now <= plan->begin_by) return absent;
+  const Duration usual = at.run.rhythm.round > Duration{} ? at.run.rhythm.round : plan->start - at.run.round_began;
+  const double rounds = to_seconds(plan->begin_by - plan->start) / std::max(to_seconds(usual), kRoundMinS);
+  if (rounds < kCostlyWait) return absent;
+  for (const auto& [peer, member] : members.all()) {
+    const PlannedSeat& seat = member.seat;
+    if (seat.plan != plan->serial || seat.attended || member.late()) continue;
+    absent.push_back({peer, rounds});
+  }
+  return absent;
 }
 
 void Planner::on_goodbye() {

@@ -87,6 +87,14 @@ class Planner {
   // Notes a member's call. Returns how long after the plan's start it began, if this call is the first to say so and
   // the plan waits for it.
   std::optional<Duration> on_call(TimePoint now, Member& member);
+  // A member of the plan that the others waited for and that did not come.
+  struct Absentee {
+    PeerId peer;
+    double rounds = 0;  // how many usual rounds the wait lasted
+  };
+  // Returns the members for which the plan's group waited, a good part of a usual round long, and that have not begun.
+  // Empty while the wait is not over.
+  [[nodiscard]] std::vector<Absentee> absentees(const Situation& at, const MemberTable& members) const;
   // A member has said goodbye: it is no longer expected.
   void on_goodbye();
   // The round in work is decided by this group. `averaged`: the number of members that hold the new state.
@@ -109,6 +117,7 @@ class Planner {
   [[nodiscard]] TimePoint full_at(TimePoint now, const RunStatus& run, const MemberTable& members) const;
   [[nodiscard]] bool may_plan(const Situation& at) const;
   [[nodiscard]] bool has_quorum(const Situation& at, const MemberTable& members);
+  [[nodiscard]] Duration batch_waited_for(const Situation& at, const MemberTable& members) const;
   [[nodiscard]] std::vector<Member*> plannable(const Situation& at, MemberTable& members) const;
   [[nodiscard]] std::optional<SeatedGroup> freeze(const Situation& at, MemberTable& members,
                                                   const std::vector<Member*>& present);

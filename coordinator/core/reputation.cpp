@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t kWordsMax = 8192;  // for one meeting
 constexpr double kAtOddsWeight = 2;
+// A member that was waited for as long as a round sits out after the second time within a few rounds.
+constexpr double kAbsentWeightMax = 2.4;
+constexpr double kAbsentWeightMin = 1;
 // a volunteer hears of it when it is relied on less than this: not for having stopped once
 constexpr double kShown = 0.45;
 
@@ -70,44 +73,74 @@ bool Reputation::has_heard(const PeerId& reporter, const wire::RoundReport& repo
   return meeting != meetings_.end() && meeting->second.reporters.contains(reporter);
 }
 
-void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const PeerId> members) {
+void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats) {
   Meeting& meeting = meetings_[{report.round, report.group}];
-  if (meeting.members.empty()) meeting.members.assign(members.begin(), members.end());
-  const auto is_member = [&](const PeerId& peer) {
-    return std::binary_search(meeting.members.begin(), meeting.members.end(), peer);
-  };
-  if (!is_member(reporter) || !meeting.reporters.insert(reporter).second) return;
+  if (meeting.seats.empty()) {
+    for (const Seat& seat : seats) meeting.seats.emplace(seat.peer, seat);
+  }
+  const auto own = meeting.seats.find(reporter);
+  if (own == meeting.seats.end() || !meeting.reporters.insert(reporter).second || !own->second.voice) return;
   for (const wire::Complaint& complaint : report.complaints) {
-    if (complaint.peer == reporter || !is_member(complaint.peer) || meeting.words.size() >= kWordsMax) continue;
+    const bool is_member = meeting.seats.contains(complaint.peer);
+    if (complaint.peer == reporter || !is_member || meeting.words.size() >= kWordsMax) continue;
     meeting.words.push_back({reporter, complaint.peer, complaint.fault});
   }
 }
 
+void Reputation::on_absence(RoundIndex round, const PeerId& peer, double rounds) {
+  absences_[round][peer] += std::clamp(kAbsentWeightMax * rounds, kAbsentWeightMin, kAbsentWeightMax);
+}
+
 void Reputation::on_false_word(RoundIndex round, const PeerId& peer) { false_words_[round].insert(peer); }
 
-// Returns more than half of the members that were with it and could tell, or kVoicesEnough.
+const Seat& Reputation::newest_seat(const PeerId& peer) const {
+  static const Seat kNone{{}, 0, wire::MemberRole::full, false};
+  for (auto meeting = meetings_.rbegin(); meeting != meetings_.rend(); ++meeting) {
+    if (const auto seat = meeting->second.seats.find(peer); seat != meeting->second.seats.end()) return seat->second;
+  }
+  return kNone;
+}
+
+void Reputation::Voices::add(const Seat& seat) {
+  if (!seat.voice) return;
+  if (seat.account == about) {
+    own.insert(seat.peer);
+  } else {
+    accounts.insert(seat.account);
+  }
+}
+
+std::size_t Reputation::voices_among(const std::set<PeerId>& others, const PeerId& about) const {
+  Voices voices{newest_seat(about).account, {}, {}};
+  for (const PeerId& peer : others) voices.add(newest_seat(peer));
+  return voices.count();
+}
+
+// Returns more than half of the voices that were with it and could tell, or kVoicesEnough.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
-  std::set<PeerId> others;
+  Voices voices{newest_seat(about).account, {}, {}};
   for (const auto& [key, meeting] : meetings_) {
-    if (!std::binary_search(meeting.members.begin(), meeting.members.end(), about)) continue;
+    if (!meeting.seats.contains(about)) continue;
     for (const PeerId& reporter : meeting.reporters) {
-      if (reporter != about) others.insert(reporter);
-      if (others.size() >= 2 * kVoicesEnough) return kVoicesEnough;
+      if (reporter != about) voices.add(meeting.seats.at(reporter));
+      if (voices.count() >= 2 * kVoicesEnough) return kVoicesEnough;
     }
   }
-  return std::clamp(others.size() / 2 + 1, kVoicesMin, kVoicesEnough);
+  return std::clamp(voices.count() / 2 + 1, kVoicesMin, kVoicesEnough);
 }
 
 std::set<PeerId> Reputation::at_fault(const Pairs& pairs) const {
   std::set<PeerId> peers;
   for (const auto& [peer, others] : pairs) {
-    if (others.size() >= kVoicesMin && others.size() >= voices_needed(peer)) peers.insert(peer);
+    const std::size_t voices = voices_among(others, peer);
+    if (voices >= kVoicesMin && voices >= voices_needed(peer)) peers.insert(peer);
   }
   return peers;
 }
 
 void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
+  std::erase_if(absences_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   std::erase_if(false_words_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   Pairs accusers;
   for (const auto& [key, meeting] : meetings_) {
@@ -171,6 +204,9 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     for (const PeerId& peer : peers) {
       hold_against(peer, then, {weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
     }
+  }
+  for (const auto& [then, peers] : absences_) {
+    for (const auto& [peer, weight] : peers) hold_against(peer, then, {weight, wire::Fault::absent});
   }
   for (auto& [peer, record] : records_) {
     record.standing.fault = worst[peer].fault;

@@ -2,7 +2,8 @@
 //
 // A complaint is one member's word about another, and a line between two may fail by either's fault. So a member is at
 // fault when several others complain about it in the rounds that are remembered: most of those that were with it, and
-// no more than kVoicesEnough. The words of others about that member are then believed. A member whose own complaints
+// no more than kVoicesEnough. Others count by account, those of its own account one by one; an account without a voice
+// (electorate.h) does not count. The words of others about that member are then believed. A member whose own complaints
 // nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as many, it is
 // the one at fault.
 //
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/core/electorate.h"
 #include "shared/base/ids.h"
 #include "shared/protocol/round_report.h"
 
@@ -60,12 +62,15 @@ class Reputation {
     bool callable = false;  // may own a part
   };
 
-  // Takes one member's report of a round that it finished in a group of `members` (sorted). Only the first report of a
+  // Takes one member's report of a round that it finished in a group with these seats. Only the first report of a
   // member in a round is heard.
-  void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const PeerId> members);
+  void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats);
   // Notes that the coordinator itself knows that the member's word in `round` is false: others measured another
   // held-out loss (EvaluationTurn), or it reported a result that it cannot have.
   void on_false_word(RoundIndex round, const PeerId& peer);
+  // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: as long
+  // as so many usual rounds.
+  void on_absence(RoundIndex round, const PeerId& peer, double rounds);
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
   // Judges everybody by the rounds before `round`. No more than a third of the members present sits out, and never all
   // that others can call: the fault lies elsewhere then.
@@ -79,19 +84,31 @@ class Reputation {
     wire::Fault fault = wire::Fault::gone;
   };
   struct Meeting {
-    std::vector<PeerId> members;  // sorted
+    std::map<PeerId, Seat> seats;
     std::set<PeerId> reporters;
     std::vector<Word> words;
   };
   using Pairs = std::map<PeerId, std::set<PeerId>>;
 
+  // Those whose word about a member of the account `about` counts.
+  struct Voices {
+    AccountId about = 0;
+    std::set<AccountId> accounts;
+    std::set<PeerId> own;  // members of that account
+    void add(const Seat& seat);
+    [[nodiscard]] std::size_t count() const { return accounts.size() + own.size(); }
+  };
+
+  [[nodiscard]] std::size_t voices_among(const std::set<PeerId>& others, const PeerId& about) const;
   [[nodiscard]] std::size_t voices_needed(const PeerId& about) const;
+  [[nodiscard]] const Seat& newest_seat(const PeerId& peer) const;
   [[nodiscard]] std::set<PeerId> at_fault(const Pairs& pairs) const;
   void weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds);
   void seat(RoundIndex round, std::span<const Present> present);
 
   std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
   std::map<RoundIndex, std::set<PeerId>> false_words_;
+  std::map<RoundIndex, std::map<PeerId, double>> absences_;  // the weight of each
   struct Record {
     double faults = 0;
     int times_out = 0;         // those that count against it

@@ -72,6 +72,7 @@ class RunCoordinator::Impl {
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   void drop_failed_plan(TimePoint now, WallTime wall);
+  void charge_absentees(TimePoint now);
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
@@ -98,6 +99,7 @@ Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who
                                         HeartbeatDecision& decision) {
   Member& member = members.touch(now, who, heartbeat);
   member.standing = judge.standing_of(who.peer);
+  member.voice = settings.known_hosts.standing_of(who.account).voice;
   if (const auto late = planner.on_call(now, member)) run.rhythm.on_arrival(*late);
   decision.dial_back = dispatcher.on_call(now, members, member, heartbeat);
   members.judge(now, member, run.canonical);
@@ -161,6 +163,7 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now, WallTime wall) {
   if (plan == nullptr || now < plan->start) return;
   const GroupId group = plan->id;
   if (!planner.has_failed(planning(now), members) && !judge.is_hopeless(judging(now, wall), group)) return;
+  charge_absentees(now);
   judge.withdraw(group, run.round);
   planner.give_up(group);
 }
@@ -174,13 +177,24 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
   }
 }
 
+// Members that were waited for long and did not begin are charged for the others' time.
+void RunCoordinator::Impl::charge_absentees(TimePoint now) {
+  for (const Planner::Absentee& absentee : planner.absentees(planning(now), members)) {
+    judge.on_absence(run.round, absentee.peer, absentee.rounds);
+  }
+}
+
 void RunCoordinator::Impl::go_on_from(TimePoint now, const Decision& decision, Ops& ops) {
+  charge_absentees(now);
   for (const PeerId& peer : decision.contributors) {
     if (Member* member = members.find(peer)) member->met_in = run.round;
   }
   const bool dealt = decision.origin == SeatedGroup::Origin::dealt;
   if (dealt) {
-    if (run.follows_round) run.rhythm.on_round(now - run.round_began);
+    if (run.follows_round) {
+      run.rhythm.on_round(now - run.round_began);
+      members.note_credit(decision.credited, now - run.round_began);
+    }
     run.rhythm.on_averaging(from_ms(decision.averaging_ms));
     const auto fill = planner.fill_of(decision.group, decision.samples, planner.lead(run, members));
     if (fill) run.rhythm.on_filled(fill->later_s, fill->batch_s);

@@ -39,12 +39,27 @@ struct MemberIdentity {
   std::string address;  // the socket's; others dial it at the member's listen_port
 };
 
+// With fewer established accounts in the project, all have a voice.
+constexpr std::int64_t kEstablishedEnough = 3;
+// An account is established once others have confirmed its work in this many rounds.
+constexpr int kConfirmedRounds = 10;
+
+// The rights of an account beside contributing (docs/trust.md).
+struct AccountStanding {
+  bool established = true;  // the work of enough rounds was confirmed, or the operator answers for it
+  // It votes, complains and measures, and owns parts like any other: it is established, or the project has too few
+  // such accounts to go by.
+  bool voice = true;
+};
+
 // The hosts that belong to the project: reports may name members that have not called since a restart.
 class KnownHosts {
  public:
   virtual ~KnownHosts() = default;
   // Returns nothing for unknown hosts. It must be quick, because decisions wait for it.
   [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
+  // Quick, too; may lag behind by half a minute.
+  [[nodiscard]] virtual AccountStanding standing_of(AccountId account) const = 0;
 };
 
 // When members call, and when those that do not are forgotten.
@@ -217,6 +232,7 @@ struct RoundDecided {
   std::int64_t averaging_ms = 0;
   WallTime wall;
   std::optional<SeatedGroup> successor;  // may decide the next round; to be stored with this one
+  std::vector<AccountId> confirmed;      // accounts on probation, each once, whose work another account vouched for
 };
 // A group that may decide its round. It is of use until the round after its own is decided.
 struct GroupSeated {

@@ -92,8 +92,18 @@ Status approve(const Desk& desk, const db::Account& account) {
   return note(desk, "users approve", account.display_name);
 }
 
+Status set_vouched(const Desk& desk, const db::Account& account, bool vouched) {
+  STARLING_TRY(desk.stores.keeper.set_vouched(account.id, vouched));
+  return note(desk, vouched ? "users vouch" : "users vouch --withdraw", account.display_name);
+}
+
+Status set_hosts_max(const Desk& desk, const db::Account& account, std::optional<std::int64_t> most) {
+  STARLING_TRY(desk.stores.keeper.set_hosts_max(account.id, most));
+  return note(desk, "users computers", account.display_name, most ? std::to_string(*most) : "the usual number");
+}
+
 Status set_revoked(const Desk& desk, const PeerId& computer, bool revoked) {
-  STARLING_TRY(desk.stores.accounts.set_revoked(computer, revoked));
+  STARLING_TRY(desk.stores.accounts.set_revoked(computer, revoked, db::Revoker::project));
   return note(desk, revoked ? "hosts revoke" : "hosts admit", computer.hex());
 }
 

@@ -23,6 +23,11 @@ std::string shown_subject(const db::Ban& ban, const db::Stores& stores);
 // Error failed_precondition unless the account waits for approval.
 Status approve(const Desk& desk, const db::Account& account);
 
+// The operator answers for the account, or does no longer.
+Status set_vouched(const Desk& desk, const db::Account& account, bool vouched);
+// The most computers that the account may have; nothing: the project's usual number.
+Status set_hosts_max(const Desk& desk, const db::Account& account, std::optional<std::int64_t> most);
+
 // Keeps the computer out from its next call on, or lets it in again.
 Status set_revoked(const Desk& desk, const PeerId& computer, bool revoked);
 

@@ -21,6 +21,7 @@ struct InitOptions {
   bool open_to_all = false;
   bool approval = false;
   bool anonymous = false;
+  std::int64_t hosts_per_account = accounts::kHostsPerAccount;
   std::string database;  // address of a PostgreSQL database; empty: a file
 };
 // Prints a join link with the first invite as its last line.
@@ -135,10 +136,15 @@ struct UsersOptions {
   std::string name;
   UsersListed listed = UsersListed::active;
   std::string computer;  // 64 hex digits
+  bool withdraws = false;
+  std::int64_t computers = 0;  // 0: the project's usual number
 };
 Status list_users(const UsersOptions& options);
 Status show_user(const UsersOptions& options);
 Status approve_user(const UsersOptions& options);
+// The account has a say about others' work at once, or only after confirmed rounds of its own if `withdraws`.
+Status vouch_for_user(const UsersOptions& options);
+Status set_computers(const UsersOptions& options);
 // Prints a link with which the user sets a new password as its last line.
 Status new_password_link(const UsersOptions& options);
 Status confirm_email(const UsersOptions& options);

@@ -17,6 +17,7 @@ Result<ProjectConfig> config_of(const InitOptions& options) {
   config.open_to_all = options.open_to_all;
   config.approval = options.approval;
   config.anonymous = options.anonymous;
+  config.hosts_per_account = options.hosts_per_account;
   config.database = options.database;
   if (!config.database.empty()) STARLING_TRY(db::public_address(config.database).status());
   STARLING_ASSIGN(config.name, accounts::check_display_name(options.name));

@@ -142,6 +142,9 @@ void add_init(CLI::App& cli, Commands& commands) {
   init->add_flag("--open", commands.init.open_to_all, "Anybody may join, without an invite");
   init->add_flag("--approve", commands.init.approval, "New accounts wait until you let them in: users approve");
   init->add_flag("--anonymous", commands.init.anonymous, "Computers may join without a name; they share one account");
+  init->add_option("--computers", commands.init.hosts_per_account, "The most computers of one account")
+      ->check(CLI::Range(std::int64_t{1}, accounts::kHostsPerAccountMax))
+      ->capture_default_str();
   init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
 }
 
@@ -378,6 +381,16 @@ void add_users(CLI::App& cli, Commands& commands) {
       "--deleted", [&options] { options.listed = UsersListed::deleted; }, "Who has left");
   named(add(users, "show", "One account: computers, credit, address", show_user));
   named(add(users, "approve", "Let somebody in who waits", approve_user));
+  CLI::App* vouch = add(
+      users, "vouch", "Answer for an account: its word about others counts at once, not only after 10 confirmed rounds",
+      vouch_for_user);
+  named(vouch);
+  vouch->add_flag("--withdraw", options.withdraws, "Do so no longer");
+  CLI::App* computers = add(users, "computers", "Set the most computers of one account", set_computers);
+  named(computers);
+  computers->add_option("N", options.computers, "0: the project's usual number")
+      ->required()
+      ->check(CLI::Range(std::int64_t{0}, accounts::kHostsPerAccountMax));
   named(add(users, "password-link", "Print a link for a new password, good for a day", new_password_link));
   named(add(users, "confirm-email", "You know that the address is theirs", confirm_email));
   named(add(users, "delete", "Delete an account as its owner could: what it contributed stays", delete_user));

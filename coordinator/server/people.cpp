@@ -11,7 +11,7 @@ namespace starling::server {
 namespace {
 
 accounts::Policy policy_of(const ProjectConfig& config) {
-  return {config.open_to_all, config.approval, config.anonymous};
+  return {config.open_to_all, config.approval, config.anonymous, config.hosts_per_account};
 }
 
 // A mail relay on this very machine may do without TLS.

@@ -47,6 +47,7 @@ std::string encode(const ProjectConfig& config) {
   writer.boolean("open_to_all", config.open_to_all);
   writer.boolean("approval", config.approval);
   writer.boolean("anonymous", config.anonymous);
+  writer.integer("hosts_per_account", config.hosts_per_account);
   if (!config.database.empty()) writer.text("database", config.database);
   writer.close('}');
   return writer.str() + "\n";
@@ -62,6 +63,9 @@ Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem
         reader.boolean("open_to_all", config.open_to_all);
         for (auto [name, flag] : {std::pair{"approval", &config.approval}, std::pair{"anonymous", &config.anonymous}}) {
           if (reader.present(name)) reader.boolean(name, *flag);
+        }
+        if (reader.present("hosts_per_account")) {
+          reader.integer("hosts_per_account", config.hosts_per_account, 1, accounts::kHostsPerAccountMax);
         }
         if (reader.present("database")) reader.text("database", config.database, kDatabaseUrlBytesMax);
       });

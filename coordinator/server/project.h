@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "coordinator/accounts/policy.h"
 #include "coordinator/operations/desk.h"
 #include "db/stores/database.h"
 #include "shared/base/files.h"
@@ -38,7 +39,9 @@ struct ProjectConfig {
   bool open_to_all = false;  // joining needs no invite
   bool approval = false;     // new accounts wait for the operator
   bool anonymous = false;    // joining needs no name
-  std::string database;      // address of the PostgreSQL database, perhaps with its password; empty: the file
+  // The most computers of one account, where `users computers` says nothing else.
+  std::int64_t hosts_per_account = accounts::kHostsPerAccount;
+  std::string database;  // address of the PostgreSQL database, perhaps with its password; empty: the file
 };
 
 // The address for browsers: "https://example.org:7300".

@@ -84,6 +84,12 @@ Status show_user(const UsersOptions& options) {
   STARLING_ASSIGN(const auto standings, stores.standings.page({.limit = 0, .pinned = options.name}));
   fmt::print("{}, account {}, since {}\n", opened.account.display_name, opened.account.id,
              local_time(opened.account.created));
+  if (!opened.account.established()) {
+    fmt::print("on probation: {} of {} rounds confirmed\n", opened.account.confirmed, db::kConfirmedEnough);
+  } else if (opened.account.vouched) {
+    fmt::print("you vouched for it\n");
+  }
+  fmt::print("may have {} computers\n", opened.account.hosts_max.value_or(opened.project.config.hosts_per_account));
   if (opened.account.state == db::AccountState::waiting) fmt::print("waits for your approval: users approve\n");
   if (standings.pinned) {
     const db::Totals& total = standings.pinned->earned(db::Board::total);
@@ -108,6 +114,25 @@ Status approve_user(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
   STARLING_TRY(operations::approve(opened.desk(), opened.account));
   fmt::print("'{}' may take part\n", opened.account.display_name);
+  return {};
+}
+
+Status vouch_for_user(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_TRY(operations::set_vouched(opened.desk(), opened.account, !options.withdraws));
+  fmt::print("{}\n", options.withdraws
+                         ? fmt::format("'{}' has a say after {} confirmed rounds; it has {}",
+                                       opened.account.display_name, db::kConfirmedEnough, opened.account.confirmed)
+                         : fmt::format("'{}' has a say now", opened.account.display_name));
+  return {};
+}
+
+Status set_computers(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  const auto most = options.computers > 0 ? std::optional(options.computers) : std::nullopt;
+  STARLING_TRY(operations::set_hosts_max(opened.desk(), opened.account, most));
+  fmt::print("'{}' may have {} computers; those that it has stay\n", opened.account.display_name,
+             most.value_or(opened.project.config.hosts_per_account));
   return {};
 }
 

@@ -203,7 +203,7 @@ Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
   if (!host || host->account_id != visit.viewer->account_id) {
     return Error{ErrorCode::not_found, "there is no such computer"};
   }
-  return store.set_revoked(peer, revoked);
+  return store.set_revoked(peer, revoked, db::Revoker::owner, parts_.accounts.parts().policy.hosts_max);
 }
 
 Result<std::string> AccountSite::join_team(const Visit& visit) {

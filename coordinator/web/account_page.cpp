@@ -17,19 +17,25 @@ std::string name_of(const db::Host& host) {
   return host.label.empty() ? "Computer " + host.peer_id.brief() : host.label;
 }
 
+std::string_view state_of(const db::Host& host) {
+  return host.revoked_by == db::Revoker::project ? "kept out by the project" : "kept out";
+}
+
 void add_computer(std::string& html, const AccountPage& page, const db::Host& host) {
   const std::string peer = host.peer_id.hex();
   const std::string& token = page.frame.token;
   html += fmt::format("<li><div><b><bdi>{}</bdi></b><small>{}</small></div>", escape(name_of(host)),
-                      host.revoked ? "kept out" : "last seen " + ago(host.last_seen, page.frame.now));
+                      host.revoked ? std::string(state_of(host)) : "last seen " + ago(host.last_seen, page.frame.now));
   html += fmt::format(
       "<details><summary aria-label=\"Change: {}\">Change</summary><form class=\"fields\" method=\"post\" "
       "action=\"/account/computer\">{}{}"
       "<p class=\"field\"><label for=\"l{}\">What you call it</label><input id=\"l{}\" name=\"label\" maxlength=\"40\" "
       "value=\"{}\"></p><p class=\"send\"><button>Save</button></p></form>",
       escape(name_of(host)), hidden("form", token), hidden("computer", peer), peer, peer, escape(host.label));
-  html += button_form(host.revoked ? "/account/admit" : "/account/revoke", token, hidden("computer", peer),
-                      host.revoked ? "Let it in again" : "Keep it out", name_of(host));
+  if (!host.revoked || host.revoked_by == db::Revoker::owner) {
+    html += button_form(host.revoked ? "/account/admit" : "/account/revoke", token, hidden("computer", peer),
+                        host.revoked ? "Let it in again" : "Keep it out", name_of(host));
+  }
   html += "</details></li>\n";
 }
 

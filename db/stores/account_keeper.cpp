@@ -61,6 +61,9 @@ Result<Account> read_account(const Statement& row) {
   }
   account.shows_computers = row.integer(4) != 0;
   account.deleted = {row.integer(5)};
+  account.confirmed = static_cast<int>(row.integer(6));
+  account.vouched = row.integer(7) != 0;
+  if (!row.is_null(8)) account.hosts_max = row.integer(8);
   return account;
 }
 
@@ -93,6 +96,16 @@ Status SqlAccountKeeper::set_state(AccountId account, AccountState state) {
 Status SqlAccountKeeper::show_computers(AccountId account, bool shown) {
   return update_one(access_, "UPDATE account SET shows_computers = ? WHERE id = ?", no_account(account), shown,
                     account);
+}
+
+Status SqlAccountKeeper::set_vouched(AccountId account, bool vouched) {
+  return update_one(access_, "UPDATE account SET vouched = ? WHERE id = ?", no_account(account), vouched, account);
+}
+
+Status SqlAccountKeeper::set_hosts_max(AccountId account, std::optional<std::int64_t> most) {
+  if (!most)
+    return update_one(access_, "UPDATE account SET hosts_max = NULL WHERE id = ?", no_account(account), account);
+  return update_one(access_, "UPDATE account SET hosts_max = ? WHERE id = ?", no_account(account), *most, account);
 }
 
 Status SqlAccountKeeper::label_host(AccountId account, const PeerId& peer, const std::string& label) {

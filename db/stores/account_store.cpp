@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kTouchEveryMs = 60'000;
 
 constexpr std::string_view kHostColumns =
-    "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked, label, token_hash FROM host ";
+    "SELECT peer_id, account_id, created_ms, last_seen_ms, revoked, label, token_hash, revoked_by_project FROM host ";
 
 Result<Host> read_host(const Statement& row) {
   Host host;
@@ -22,8 +22,11 @@ Result<Host> read_host(const Statement& row) {
   host.revoked = row.integer(4) != 0;
   host.label = row.text(5);
   if (!row.is_null(6)) STARLING_TRY(row.read_id(6, host.token_hash.emplace()));
+  host.revoked_by = row.integer(7) != 0 ? Revoker::project : Revoker::owner;
   return host;
 }
+
+Result<std::int64_t> read_count(const Statement& row) { return row.integer(0); }
 
 // The host, if it joined before.
 Result<std::optional<Host>> known_host(Connection& connection, const PeerId& peer) {
@@ -77,10 +80,28 @@ Result<AccountId> account_for(Connection& connection, const JoinRequest& request
   return insert_account(connection, {request.display_name, request.state, request.now});
 }
 
+// Everybody without a name is one account, with one say together: it may have any number of computers.
+Status check_room(Connection& connection, AccountId account, std::int64_t usual_max) {
+  STARLING_ASSIGN(Statement limit, connection.prepare("SELECT coalesce(hosts_max, ?) FROM account WHERE id = ? AND "
+                                                      "state <> 'anonymous'"));
+  STARLING_ASSIGN(const bool limited, limit.bind(usual_max, account).step());
+  const std::int64_t most = limited ? limit.integer(0) : 0;
+  if (most == 0) return {};
+  STARLING_ASSIGN(Statement count, connection.prepare("SELECT count(*) FROM host WHERE account_id = ? AND "
+                                                      "(revoked = 0 OR revoked_by_project = 1)"));
+  STARLING_TRY(count.bind(account).step().status());
+  if (count.integer(0) < most) return {};
+  return Error{ErrorCode::permission_denied,
+               fmt::format("this account has {} computers, and {} are the most here: take out one that is not used on "
+                           "the account's page, or ask the project for more",
+                           count.integer(0), most)};
+}
+
 Result<AccountId> join_in(Connection& connection, const JoinRequest& request) {
   STARLING_ASSIGN(const std::optional<Host> known, known_host(connection, request.peer_id));
   if (known) return join_again(connection, *known, request);
   STARLING_ASSIGN(const AccountId account, account_for(connection, request));
+  STARLING_TRY(check_room(connection, account, request.hosts_max));
   STARLING_ASSIGN(
       Statement host,
       connection.prepare(
@@ -159,13 +180,21 @@ Status SqlAccountStore::touch_host(const PeerId& peer, WallTime now) {
   return access_.writes.submit(touch, [](const Status&) {});
 }
 
-Status SqlAccountStore::set_revoked(const PeerId& peer, bool revoked) {
+Status SqlAccountStore::set_revoked(const PeerId& peer, bool revoked, Revoker by, std::int64_t hosts_max) {
   return access_.writes.run([&](Connection& connection) -> Status {
-    STARLING_ASSIGN(Statement update, connection.prepare("UPDATE host SET revoked = ? WHERE peer_id = ?"));
-    STARLING_TRY(update.bind(revoked, peer).run());
-    if (connection.changes() == 0) {
-      return Error{ErrorCode::not_found, fmt::format("computer {} has not joined", peer.brief())};
+    STARLING_ASSIGN(const std::optional<Host> host, known_host(connection, peer));
+    if (!host) return Error{ErrorCode::not_found, fmt::format("computer {} has not joined", peer.brief())};
+    const bool is_projects = host->revoked && host->revoked_by == Revoker::project;
+    if (is_projects && by == Revoker::owner) {
+      if (revoked) return {};
+      return Error{ErrorCode::permission_denied,
+                   "the project took this computer out; only the project lets it in again"};
     }
+    const bool comes_back = host->revoked && !revoked && by == Revoker::owner;
+    if (comes_back) STARLING_TRY(check_room(connection, host->account_id, hosts_max));
+    STARLING_ASSIGN(Statement update,
+                    connection.prepare("UPDATE host SET revoked = ?, revoked_by_project = ? WHERE peer_id = ?"));
+    STARLING_TRY(update.bind(revoked, revoked && by == Revoker::project, peer).run());
     return count_revocation(connection);
   });
 }
@@ -174,6 +203,15 @@ Result<std::int64_t> SqlAccountStore::revocations() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   return reader->query_int(
       "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'revocations'), 0)");
+}
+
+Result<std::int64_t> SqlAccountStore::established(std::int64_t enough) const {
+  STARLING_ASSIGN(const auto counts,
+                  select(access_,
+                         "SELECT count(*) FROM (SELECT 1 FROM account WHERE (confirmed = 10 OR vouched = 1) "
+                         "AND state <> 'deleted' LIMIT ?) AS few",
+                         read_count, enough));
+  return counts.front();
 }
 
 }  // namespace starling::db

@@ -10,7 +10,8 @@
 namespace starling::db {
 namespace {
 
-Status insert_round(Connection& connection, const RoundRecord& record) {
+// Returns whether the round is new.
+Result<bool> insert_round(Connection& connection, const RoundRecord& record) {
   STARLING_ASSIGN(
       Statement insert,
       connection.prepare("INSERT INTO round (run_id, round, group_id, decided_at_ms, samples, state_digest, "
@@ -20,8 +21,17 @@ Status insert_round(Connection& connection, const RoundRecord& record) {
                    .bind(record.run_id, record.round, record.group_id, record.decided_at.unix_ms, record.samples,
                          record.state_digest, record.survivors, record.duration_ms, record.loss)
                    .run());
+  const bool is_new = connection.changes() > 0;
   STARLING_ASSIGN(Statement advance, connection.prepare("UPDATE run SET round = ?1 WHERE run_id = ?2 AND round < ?1"));
-  return advance.bind(record.round + 1, record.run_id).run();
+  STARLING_TRY(advance.bind(record.round + 1, record.run_id).run());
+  return is_new;
+}
+
+Status count_confirmed(Connection& connection, const std::vector<AccountId>& accounts) {
+  STARLING_ASSIGN(Statement count, connection.prepare("UPDATE account SET confirmed = confirmed + 1 WHERE id = ? AND "
+                                                      "confirmed < ? AND state <> 'anonymous'"));
+  for (const AccountId account : accounts) STARLING_TRY(count.bind(account, kConfirmedEnough).run());
+  return {};
 }
 
 // Records which samples the lines stand for, and deletes leases that are over by this round.
@@ -43,7 +53,8 @@ Status count_samples(Connection& connection, const RoundResult& result) {
 
 // The schema's trigger adds every inserted line to the totals.
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
-  STARLING_TRY(insert_round(connection, result.record));
+  STARLING_ASSIGN(const bool new_round, insert_round(connection, result.record));
+  if (new_round) STARLING_TRY(count_confirmed(connection, result.confirmed));
   STARLING_ASSIGN(Statement insert,
                   connection.prepare(
                       "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, team_id) "

@@ -25,6 +25,7 @@ Result<SeatOfGroup> read_seat(const Statement& row) {
   STARLING_TRY(row.read_id(2, seat.second.peer_id));
   seat.second.account_id = row.integer(3);
   seat.second.role = static_cast<int>(row.integer(4));
+  seat.second.voice = row.integer(5) != 0;
   return seat;
 }
 
@@ -38,12 +39,12 @@ Status insert_seated_group(Connection& connection, const RunId& run_id, const Se
   if (connection.changes() == 0) return {};
   STARLING_ASSIGN(Statement seat,
                   connection.prepare("INSERT INTO seat (run_id, group_id, group_column, seat_rank, peer_id, "
-                                     "account_id, role) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+                                     "account_id, role, voice) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   std::map<int, std::int64_t> ranks;  // by column
   for (const Seat& one : group.seats) {
-    STARLING_TRY(
-        seat.bind(run_id, group.group_id, one.column, ranks[one.column]++, one.peer_id, one.account_id, one.role)
-            .run());
+    STARLING_TRY(seat.bind(run_id, group.group_id, one.column, ranks[one.column]++, one.peer_id, one.account_id,
+                           one.role, one.voice)
+                     .run());
   }
   return {};
 }
@@ -71,7 +72,7 @@ Result<std::vector<SeatedGroup>> SqlElectorateStore::list(const RunId& run_id) c
                          read_group, run_id));
   STARLING_ASSIGN(const std::vector<SeatOfGroup> seats,
                   select(access_,
-                         "SELECT group_id, group_column, peer_id, account_id, role FROM seat WHERE run_id = ? "
+                         "SELECT group_id, group_column, peer_id, account_id, role, voice FROM seat WHERE run_id = ? "
                          "ORDER BY group_id, group_column, seat_rank",
                          read_seat, run_id));
   for (SeatedGroup& group : groups) {

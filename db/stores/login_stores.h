@@ -96,6 +96,10 @@ class AccountKeeper {
   virtual Status set_state(AccountId account, AccountState state) = 0;
   virtual Status show_computers(AccountId account, bool shown) = 0;
   virtual Status label_host(AccountId account, const PeerId& peer, const std::string& label) = 0;
+  // The operator answers for the account, or does no longer: it needs no confirmed rounds to have a say.
+  virtual Status set_vouched(AccountId account, bool vouched) = 0;
+  // The most computers that the account may have, at least 1; nothing: the project's usual number. Those it has stay.
+  virtual Status set_hosts_max(AccountId account, std::optional<std::int64_t> most) = 0;
   // Name, login, sessions, tickets and labels are removed, its computers revoked; its contributions stay.
   virtual Status erase(AccountId account, WallTime now) = 0;
   // Accounts in this state, oldest first.

@@ -30,6 +30,9 @@ enum class AccountState : std::uint8_t {
   anonymous,  // the one account of everybody without a name
 };
 
+// An account with as many confirmed rounds has a say like any other: it is off probation.
+constexpr int kConfirmedEnough = 10;
+
 // A volunteer. Rows are never deleted: the ledger refers to them.
 struct Account {
   AccountId id = 0;
@@ -38,7 +41,16 @@ struct Account {
   AccountState state = AccountState::active;
   bool shows_computers = false;
   WallTime deleted = {};
+  int confirmed = 0;                           // rounds of it that other accounts confirmed, up to kConfirmedEnough
+  bool vouched = false;                        // the operator answers for it
+  std::optional<std::int64_t> hosts_max = {};  // its own limit of computers; nothing: the project's usual one
+
+  // True for an account whose word counts about others' work (docs/trust.md).
+  [[nodiscard]] bool established() const { return vouched || confirmed >= kConfirmedEnough; }
 };
+
+// Who took a computer out of the project. Its owner can take back only what was the owner's doing.
+enum class Revoker : std::uint8_t { owner, project };
 
 // A computer of an account, known by the digest of its key.
 struct Host {
@@ -47,6 +59,7 @@ struct Host {
   WallTime created;
   WallTime last_seen;
   bool revoked = false;
+  Revoker revoked_by = Revoker::owner;    // while it is revoked
   std::string label = {};                 // its owner's name for it; not shown to others
   std::optional<Digest> token_hash = {};  // hash of its device token; nothing where it joined without one
 };
@@ -60,6 +73,7 @@ struct JoinRequest {
   AccountState state = AccountState::active;  // state of the new account; `anonymous` shares one account among all
   AccountId account_id = 0;                   // 0: a new account; else the computer becomes one of this account's
   std::optional<Digest> token_hash = {};      // hash of the computer's device token
+  std::int64_t hosts_max = 0;  // the most computers of an account without a limit of its own; 0: any number
 };
 
 // Permission for a number of new computers to join, known by the hash of its token.
@@ -178,6 +192,7 @@ struct Seat {
   PeerId peer_id;
   AccountId account_id = 0;
   int role = 0;
+  bool voice = true;  // its account votes
   friend bool operator==(const Seat&, const Seat&) = default;
 };
 // A group whose accounts may decide a round.

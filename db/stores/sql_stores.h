@@ -69,8 +69,9 @@ class SqlAccountStore final : public AccountStore {
   Result<Host> find_host(const PeerId& peer) const override;
   Result<std::vector<Host>> hosts_of(AccountId id) const override;
   Status touch_host(const PeerId& peer, WallTime now) override;
-  Status set_revoked(const PeerId& peer, bool revoked) override;
+  Status set_revoked(const PeerId& peer, bool revoked, Revoker by, std::int64_t hosts_max = 0) override;
   Result<std::int64_t> revocations() const override;
+  Result<std::int64_t> established(std::int64_t enough) const override;
 
  private:
   Access access_;

@@ -30,7 +30,8 @@ class AccountStore {
   // Creates account and host and spends one use of the invite: all of it or nothing. A host that is known already gets
   // its account again and spends nothing, so the request may be repeated when the answer was lost. already_exists: the
   // name is taken. unauthenticated: no such invite. permission_denied: the invite is expired or used up, the host is
-  // revoked, or it joined by another device token. A code that links a computer makes no account.
+  // revoked, or it joined by another device token. A code that links a computer makes no account. Also
+  // permission_denied: the account has as many computers as it may have; those that its owner took out do not count.
   virtual Result<AccountId> join(const JoinRequest& request) = 0;
   virtual Result<Account> find_account(AccountId id) const = 0;                           // or not_found
   virtual Result<Account> find_account_named(const std::string& display_name) const = 0;  // or not_found
@@ -38,9 +39,13 @@ class AccountStore {
   virtual Result<std::vector<Host>> hosts_of(AccountId id) const = 0;
   // Notes that the host was heard from, to the minute. Returns at once and promises nothing.
   virtual Status touch_host(const PeerId& peer, WallTime now) = 0;
-  virtual Status set_revoked(const PeerId& peer, bool revoked) = 0;  // or not_found
+  // or not_found. permission_denied: an owner cannot let in what the project took out, nor more computers than the
+  // account may have (`hosts_max` as in JoinRequest).
+  virtual Status set_revoked(const PeerId& peer, bool revoked, Revoker by, std::int64_t hosts_max = 0) = 0;
   // Grows whenever hosts are revoked or let in again.
   virtual Result<std::int64_t> revocations() const = 0;
+  // Returns how many accounts are established, but at most `enough`.
+  virtual Result<std::int64_t> established(std::int64_t enough) const = 0;
 };
 
 // Invites. They are spent by AccountStore::join alone.
@@ -74,6 +79,7 @@ struct RoundResult {
   std::vector<Contribution> contributions;
   std::vector<CountedSamples> counted{};
   std::optional<SeatedGroup> successor{};  // group that may decide the next round
+  std::vector<AccountId> confirmed{};      // accounts, each once, whose work in the round another account confirmed
 };
 
 // The lines that a call added. A repeated call adds none.

@@ -39,7 +39,8 @@ struct MemberInfo {
   double batch_seconds = 0;
   double upload_bytes_per_s = 0;  // 0: unknown
   double download_bytes_per_s = 0;
-  double reliance = 1;  // 0 … 1: how far it has done its share in earlier plans
+  double reliance = 1;   // 0 … 1: how far it has done its share in earlier plans
+  double share_max = 1;  // 0 … 1: owns no more of the vector, unless nobody else could
 };
 
 // A member's role in a round.

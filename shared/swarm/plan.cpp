@@ -133,7 +133,7 @@ std::vector<Volunteer> volunteers_of(std::span<const wire::MemberInfo> members) 
   links = with_like_speeds(links);
   std::vector<Volunteer> volunteers;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    volunteers.push_back({links[i], members[i].samples_per_s, members[i].reliance});
+    volunteers.push_back({links[i], members[i].samples_per_s, members[i].reliance, members[i].share_max});
   }
   // Somebody has to own the parts: if none of the possible owners is relied on, they are all alike.
   const bool relied_on = std::any_of(volunteers.begin(), volunteers.end(),

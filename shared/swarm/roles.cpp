@@ -56,7 +56,8 @@ class Planner {
     links = with_typical_speeds(links);
     rates_ = typical_rates(volunteers);
     for (std::size_t i = 0; i < volunteers.size(); ++i) {
-      loads_.push_back({links[i], front().bytes_per_float, false, std::clamp(volunteers[i].reliance, 0.0, 1.0)});
+      loads_.push_back({links[i], front().bytes_per_float, false, std::clamp(volunteers[i].reliance, 0.0, 1.0),
+                        std::clamp(volunteers[i].share_max, 0.0, 1.0)});
       measured_.push_back(is_measured(volunteers[i]));
     }
     find_unhurried();

@@ -28,6 +28,7 @@ struct Volunteer {
   Link link;
   double samples_per_s = 0;  // 0: not known yet
   double reliance = 1;       // 0 … 1: how far its line has done its share
+  double share_max = 1;      // 0 … 1: owns no more of the vector, unless nobody else could
 };
 
 // The round's sizes, its codecs and costs, and the roles that it allows.

@@ -54,6 +54,9 @@ class Programme {
     double entrusted = 0;
     for (const Load& load : loads) entrusted += may_own(load) ? load.reliance : 0;
     if (entrusted > 0) scale_ = 1 / std::min(1.0, entrusted);
+    double limits = 0;
+    for (const Load& load : loads) limits += may_own(load) ? std::min(load.share_max, this->entrusted(load)) : 0;
+    if (limits > 0) limit_scale_ = 1 / std::min(1.0, limits);
   }
 
   [[nodiscard]] double takers() const { return takers_; }
@@ -68,8 +71,9 @@ class Programme {
     const double result = vector_.result_bytes;
     const double late = late_speed_ * seconds / vector_.floats;
     const double results_sent = result * (takers_ - 1) + std::min(late, result * late_count());
-    return entrusted(load) * std::min(fit(up, load.sent_bytes, results_sent - load.sent_bytes),
-                                      fit(down, result, sent_ - load.sent_bytes - result));
+    const double fits = std::min(fit(up, load.sent_bytes, results_sent - load.sent_bytes),
+                                 fit(down, result, sent_ - load.sent_bytes - result));
+    return std::min(1.0, limit_scale_ * std::min(load.share_max, entrusted(load) * fits));
   }
   // Returns how much more than the vector they could own; rises with the time.
   [[nodiscard]] double surplus(double seconds) const {
@@ -111,14 +115,16 @@ class Programme {
   double takers_ = 0;
   double late_speed_ = 0;
   double scale_ = 1;
+  double limit_scale_ = 1;
   bool nobody_dialable_ = true;
 };
 
 // True for two members that do equal work: they can share as they like, both directions carry one vector in any case.
 bool pair_alike(std::span<const Load> loads) {
   if (loads.size() > 2) return false;
-  return std::all_of(loads.begin(), loads.end(),
-                     [&](const Load& load) { return !load.late && load.sent_bytes == loads.front().sent_bytes; });
+  return std::all_of(loads.begin(), loads.end(), [&](const Load& load) {
+    return !load.late && load.share_max >= 1 && load.sent_bytes == loads.front().sent_bytes;
+  });
 }
 
 // Returns the least time from `low` on whose largest shares sum to 1.

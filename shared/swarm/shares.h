@@ -28,6 +28,7 @@ struct Load {
   double sent_bytes = sizeof(float);  // bytes of a coordinate it contributes, encoded; 0: it contributes nothing
   bool late = false;                  // gets results as fast as its line takes them; nobody waits for that
   double reliance = 1;                // the fraction of the part that its line could own that is entrusted to it
+  double share_max = 1;               // owns no more of the vector, unless all limits together leave some of it over
 };
 
 // The vector all of them average.

@@ -1,5 +1,6 @@
 #include "tests/sim/coordinator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "coordinator/core/heartbeat_decision.h"
@@ -69,6 +70,14 @@ std::optional<AccountId> Coordinator::account_of(const PeerId& peer) const {
   return host == hosts_.end() ? std::nullopt : std::optional(host->second);
 }
 
+core::AccountStanding Coordinator::standing_of(AccountId account) const {
+  const auto is_established = [](const auto& entry) { return entry.second >= core::kConfirmedRounds; };
+  const auto own = store_.confirmed.find(account);
+  const bool established = own != store_.confirmed.end() && is_established(*own);
+  const auto all = std::count_if(store_.confirmed.begin(), store_.confirmed.end(), is_established);
+  return {established, established || all < core::kEstablishedEnough};
+}
+
 wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat) {
   const core::MemberIdentity who{from, *account_of(from), "192.0.2.1"};
   core::HeartbeatDecision decision = core_->on_heartbeat(scheduler_.now(), scheduler_.wall_now(), who, heartbeat);
@@ -104,6 +113,7 @@ void Coordinator::apply(const core::StoreOp& op) {
       for (const core::CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
       std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });
       if (round->successor) store_.groups.push_back(*round->successor);
+      for (const AccountId account : round->confirmed) ++store_.confirmed[account];
     }
     std::erase_if(store_.leases,
                   [&](const auto& lease) { return lease.second.leases.front().last_round <= round->round; });

@@ -31,6 +31,7 @@ struct Store {
   std::map<PeerId, int> lanes;
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
   std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch
+  std::map<AccountId, int> confirmed;                                  // confirmed rounds, by account
   std::vector<core::SampleTried> tried;
   std::vector<core::SampleSetAside> set_aside;
   std::optional<wire::Checkpoint> checkpoint;
@@ -61,6 +62,7 @@ class Coordinator final : private core::KnownHosts {
 
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
+  [[nodiscard]] core::AccountStanding standing_of(AccountId account) const override;
   void take(std::vector<core::StoreOp> ops);
   [[nodiscard]] core::RecoveredLeases recovered_leases() const;
   void apply(const core::StoreOp& op);

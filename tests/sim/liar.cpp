@@ -9,15 +9,20 @@
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 5> kNames{{{Lie::lone_report, "lone-report"},
+constexpr std::array<std::pair<Lie, std::string_view>, 8> kNames{{{Lie::lone_report, "lone-report"},
                                                                   {Lie::filed_ahead, "filed-ahead"},
                                                                   {Lie::leap, "leap"},
                                                                   {Lie::first_state, "first-state"},
-                                                                  {Lie::sybil, "sybil"}}};
+                                                                  {Lie::sybil, "sybil"},
+                                                                  {Lie::staller, "staller"},
+                                                                  {Lie::overclaimer, "overclaimer"},
+                                                                  {Lie::crowd, "crowd"}}};
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
 constexpr RoundIndex kLeap = 900'000;
 constexpr SampleCount kClaimed = 64 * 60;
+constexpr double kHourS = 3600;
+constexpr double kOverclaimed = 1000;
 
 GroupId invented_group(std::uint64_t seed) {
   GroupId group;
@@ -89,7 +94,16 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
     case Lie::first_state:
       if (truth.state_round == 0) told.state_digest = invented_state(own);
       break;
+    case Lie::staller:
+      if (self_.bytes[0] % 2 == 0) told.batch_seconds = kHourS;
+      told.reports.clear();
+      break;
+    case Lie::overclaimer:
+      told.samples_per_s *= kOverclaimed;
+      told.samples_this_round = kClaimed * 1000;
+      break;
     case Lie::sybil:
+    case Lie::crowd:
       for (wire::RoundReport& report : told.reports) {
         const Digest invented = invented_state(report.group.bytes[0] + 256ULL * report.group.bytes[1]);
         if (told.state_digest == report.state_digest) told.state_digest = invented;
@@ -101,6 +115,12 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       break;
   }
   return told;
+}
+
+wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) const {
+  wire::HeartbeatReply heard = reply;
+  if (lie_ == Lie::staller) heard.group.reset();
+  return heard;
 }
 
 }  // namespace starling::sim

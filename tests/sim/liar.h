@@ -11,6 +11,7 @@
 
 namespace starling::wire {
 struct Heartbeat;
+struct HeartbeatReply;
 }
 
 namespace starling::sim {
@@ -21,13 +22,17 @@ enum class Lie : std::uint8_t {
   leap,         // says that it holds an invented state of a round far ahead
   first_state,  // says from the first moment that round 0 begins with an invented state
   sybil,        // all computers of one account report one invented result of every group
+  staller,      // says that its batches take an hour, or none, and never begins a round that waits for it
+  overclaimer,  // says that it computes a thousand times what it does, and brings as much as the group believes
+  crowd,        // new accounts of one computer each do that, when others have long been at work
 };
 std::string_view to_string(Lie lie);
 std::optional<Lie> lie_named(std::string_view name);
 // The names: "lone-report, filed-ahead" and so on.
 std::string lie_names();
 
-constexpr int kSybilHosts = 50;  // computers of the one account
+constexpr int kSybilHosts = 50;  // computers of the one account, if it could; or accounts of a crowd
+constexpr double kCrowdComesS = 60;
 
 // A digest that no honest computation ends with.
 Digest invented_state(std::uint64_t seed);
@@ -38,6 +43,8 @@ class Liar {
 
   // Returns its heartbeat instead of `truth`.
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
+  // Returns what the liar makes of the coordinator's reply.
+  [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply) const;
 
  private:
   Lie lie_;

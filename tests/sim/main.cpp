@@ -60,7 +60,8 @@ std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
   // Rounds take seconds, so that the time that members are kept counts, not their number.
   options.target_batch_size = kLiedToBatch;
   options.seconds_between_faults = 0;
-  options.liars = options.byzantine == "sybil" ? sim::kSybilHosts : count;
+  const bool many = options.byzantine == "sybil" || options.byzantine == "crowd";
+  options.liars = many ? sim::kSybilHosts : count;
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/accounts/policy.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "tests/plots/dot_plot.h"
@@ -33,10 +34,15 @@ constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
+constexpr AccountId kSybilAccount = 1'000'000;
 // The distance of the begin from the furthest sample: a member that is further away has left the problem behind. With
 // error feedback it may be: a small round after larger ones also brings what they have left out, over its own samples.
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
+
+// When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, and a crowd
+// comes to those that are at work.
+double comes_at(Lie lie) { return lie == Lie::crowd ? kCrowdComesS : lie == Lie::sybil ? kNewcomersTrickleS : 0; }
 
 // The samples that rounds are credited with, from the first of them on.
 class Credited {
@@ -102,6 +108,9 @@ class Swarm final : private World, private Network::Mediator {
 
   void add_peers();
   [[nodiscard]] bool lies(const Peer& peer) const { return peer.index() >= options_.peers; }
+  [[nodiscard]] Liar& liar_of(const Peer& peer) {
+    return liars_[static_cast<std::size_t>(peer.index() - options_.peers)];
+  }
   [[nodiscard]] Lie lie_of(int index) const;
   [[nodiscard]] AccountId account_of(int index) const;
   void plan_faults();
@@ -156,16 +165,18 @@ Peer* Swarm::find(const PeerId& id) {
 
 Lie Swarm::lie_of(int index) const {
   if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap, Lie::first_state, Lie::sybil};
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,       Lie::first_state,
+                            Lie::sybil,       Lie::staller,     Lie::overclaimer};
   return kAll[static_cast<std::size_t>(index) % kAll.size()];
 }
 
 AccountId Swarm::account_of(int index) const {
-  if (index >= options_.peers && lie_of(index - options_.peers) == Lie::sybil) return 1'000'000;
+  if (index >= options_.peers && lie_of(index - options_.peers) == Lie::sybil) return kSybilAccount;
   return 1 + (options_.accounts > 0 ? index % options_.accounts : index);
 }
 
 void Swarm::add_peers() {
+  std::int64_t sybils = 0;
   for (int index = 0; index < options_.peers + options_.liars; ++index) {
     LinkRates rates;
     rates.upload_bytes_per_s = uniform(options_.upload_mbit_min, options_.upload_mbit_max) * 1e6 / 8;
@@ -189,9 +200,10 @@ void Swarm::add_peers() {
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
     if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id);
-    // Newcomers trickle in. Liars are there first, except for the sybils: a member that is alone decides alone.
-    const bool is_sybil = is_liar && lie_of(index - options_.peers) == Lie::sybil;
-    const double from_s = is_sybil ? kNewcomersTrickleS : is_liar ? 0 : uniform(0, kNewcomersTrickleS);
+    // Newcomers trickle in.
+    const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
+    // The account has as many computers as it may have: this one is not let in.
+    if (is_liar && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
     scheduler_.after(from_seconds(from_s), [peer = peers_.back().get()] { peer->start(); });
   }
 }
@@ -201,8 +213,7 @@ void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& di
 }
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
-  const wire::Heartbeat heartbeat =
-      lies(from) ? liars_[static_cast<std::size_t>(from.index() - options_.peers)].tell(truth) : truth;
+  const wire::Heartbeat heartbeat = lies(from) ? liar_of(from).tell(truth) : truth;
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
   if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
   const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
@@ -220,7 +231,8 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
     } else if (request_lost) {
       reply_to(nothing, kHeartbeatDeadline);
     } else {
-      const wire::HeartbeatReply reply = coordinator_.on_heartbeat(id, heartbeat);
+      wire::HeartbeatReply reply = coordinator_.on_heartbeat(id, heartbeat);
+      if (const Peer* peer = find(id); lies(*peer)) reply = liar_of(*peer).hear(reply);
       if (!reply.notice.empty()) log_debug("coordinator to {}: {}", id.brief(), reply.notice);
       if (reply_lost) {
         reply_to(nothing, kHeartbeatDeadline);

@@ -198,7 +198,7 @@ TEST_CASE("who is not a member, or no longer, is refused") {
   eve.certificate = project.authority.issue(crypto::make_csr(eve.key), {.now = project.clock.wall_now()}).value();
   eve.beat = project.ada.beat;
   CHECK(eve.call().error().code == ErrorCode::unauthenticated);
-  REQUIRE(project.stores().accounts.set_revoked(project.bob.key.peer_id(), true).ok());
+  REQUIRE(project.stores().accounts.set_revoked(project.bob.key.peer_id(), true, db::Revoker::project).ok());
   project.restart();
   CHECK(project.bob.call().error().code == ErrorCode::permission_denied);
   CHECK(project.ada.call().ok());

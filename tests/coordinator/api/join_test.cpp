@@ -177,7 +177,7 @@ TEST_CASE("a certificate is renewed for a member, and for nobody else") {
   CHECK(crypto::read_certificate(wire::decode_renew_reply(renewed.body)->certificate_pem)->peer_id ==
         ada.key.peer_id());
   CHECK(renew(crypto::PrivateKey::generate()).status == 401);
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(renew(ada.key).status == 403);
 }
@@ -203,10 +203,24 @@ TEST_CASE("who has a computer's key but not its device token gets no certificate
     refused(thief.join(project.invite()), ErrorCode::permission_denied, "device token");
   }
   CHECK(project.stores().accounts.find_host(ada.key.peer_id())->token_hash == crypto::hash_token(ada.device_token));
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(renew(ada.device_token).status == 403);
   refused(ada.join(project.invite()), ErrorCode::permission_denied, "removed");
+}
+
+TEST_CASE("an account has a limit of computers, which its invites do not lift") {
+  TestProject project({.open_to_all = false, .hosts_max = 2});
+  TestVolunteer first(project, "Ada");
+  const auto joined = first.join(project.invite());
+  REQUIRE(joined.ok());
+  const auto link = [&] { return project.accounts().link_code(joined->account_id).value(); };
+  TestVolunteer second(project, "Ada");
+  REQUIRE(second.join(link()).ok());
+  TestVolunteer third(project, "Ada");
+  refused(third.join(link()), ErrorCode::permission_denied, "2 are the most here");
+  REQUIRE(project.stores().accounts.set_revoked(second.key.peer_id(), true, db::Revoker::owner).ok());
+  CHECK(third.join(link()).ok());
 }
 
 TEST_CASE("a computer that joined without a device token gets one when it joins again") {
@@ -231,11 +245,11 @@ TEST_CASE("a computer that is revoked, let in again or whose account is deleted 
   REQUIRE(ben.join(project.invite()).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 400);  // admitted, but not understood
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true).ok());
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 403);
   CHECK(ben.post("/v1/heartbeat", "{}") == 400);
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), false).ok());
+  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), false, db::Revoker::project).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 400);
   REQUIRE(project.stores().keeper.erase(joined->account_id, project.clock.wall_now()).ok());

@@ -53,6 +53,28 @@ TEST_CASE("an account has one vote, however many computers it brings") {
   CHECK(count({1, 1, 1, 1, 1, 2, 3}, {cast(0), cast(0), cast(0), cast(0), cast(0), cast(1), cast(1)}).decided == 1);
 }
 
+TEST_CASE("accounts on probation have no vote, unless nobody else could decide") {
+  SeatedGroup group = group_of({wire::MemberRole::full, wire::MemberRole::full, wire::MemberRole::full});
+  std::vector<Seat>& seats = group.columns.front();
+  const auto first_alone = [](const PeerId& peer) { return peer == peer_id(0) ? cast(1) : cast(0); };
+  seats[1].voice = seats[2].voice = false;
+  let_somebody_decide(group);
+  CHECK(count_votes(seats, first_alone).decided == 1);
+  CHECK(accounts_among(seats, [](const PeerId&) { return true; }) == 1);
+  const auto next = successor_of(group, std::vector<wire::Contribution>{{peer_id(0), 1}, {peer_id(1), 1}}, {});
+  REQUIRE(next.has_value());
+  CHECK(next->columns.front()[0].voice);
+  CHECK_FALSE(next->columns.front()[1].voice);
+  seats[0].voice = false;
+  let_somebody_decide(group);
+  CHECK(count_votes(seats, first_alone).decided == 0);
+  for (Seat& seat : seats) seat.voice = false;
+  seats[0].voice = true;
+  seats[0].role = wire::MemberRole::late;  // it has no vote either
+  let_somebody_decide(group);
+  CHECK(count_votes(seats, first_alone).decided == 0);
+}
+
 TEST_CASE("an account's vote is what most of its seats say that are cast or may be; contradictions are no vote") {
   CHECK(count({1, 1, 1}, {cast(0), cast(0), cast(1)}).decided == 0);
   CHECK_FALSE(count({1, 1}, {cast(0), cast(1)}).decided);

@@ -18,7 +18,10 @@ struct Turns {
   EvaluationTurn::Situation situation{.round = 5, .round_time = {}, .planned = false, .running = true};
   std::size_t members = 4;
 
-  std::optional<RoundIndex> ask(int peer) { return turn.ask(now, peer_id(peer), situation, options); }
+  // Each has its own account, unless the test says otherwise.
+  std::optional<RoundIndex> ask(int peer, AccountId account = 0) {
+    return turn.ask(now, {peer_id(peer), account > 0 ? account : peer, ""}, situation, options);
+  }
   void tell(int peer, RoundIndex round, double bits, std::int64_t bytes = 1000) {
     turn.answered(now, peer_id(peer), {round, bits, bytes});
   }
@@ -50,6 +53,30 @@ TEST_CASE("two measure the same state, and are believed when they agree") {
   CHECK_FALSE(f.ask(3).has_value());  // not all the time
   f.pause();
   CHECK(f.ask(3) == 6);
+}
+
+TEST_CASE("the computers of one account are asked for one figure together") {
+  Turns f;
+  CHECK(f.ask(1, 7) == 5);
+  CHECK_FALSE(f.ask(2, 7).has_value());
+  CHECK(f.ask(3, 8) == 5);
+  f.tell(1, 5, 0, 0);  // it cannot
+  CHECK(f.ask(2, 7) == 5);
+  f.tell(2, 5, 2.0);
+  f.tell(3, 5, 2.0);
+  CHECK(f.conclude()->believed.size() == 2);
+}
+
+TEST_CASE("accounts are counted as unable once, so that one cannot end a measurement for all") {
+  Turns f;
+  f.members = 3;
+  for (const int computer : {1, 2, 3}) {
+    CHECK(f.ask(computer, 7) == 5);
+    f.tell(computer, 5, 0, 0);
+  }
+  CHECK(f.ask(4, 8) == 5);
+  f.tell(4, 5, 2.0);
+  CHECK_FALSE(f.conclude().has_value());  // another account may still measure
 }
 
 TEST_CASE("other processors and cards agree, liars within what nobody sees only") {

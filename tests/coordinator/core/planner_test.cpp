@@ -205,7 +205,7 @@ TEST_CASE("a member that measures the state is waited for a while, then planned 
   swarm.call_all({1, 2, 3});
   const EvaluationTurn::Situation running{0, seconds(1), false, true};
   swarm.now += options.evaluation.interval;
-  const auto asked = swarm.evaluation.ask(swarm.now, peer_id(1), running, options);
+  const auto asked = swarm.evaluation.ask(swarm.now, {peer_id(1), 1, ""}, running, options);
   REQUIRE(asked.has_value());
   swarm.run.round = *asked;
   swarm.run.round_began = swarm.now;

@@ -23,15 +23,15 @@ class Rounds {
  public:
   explicit Rounds(int members) {
     for (int i = 1; i <= members; ++i) present_.push_back({peer_id(i), true});
-    for (const Reputation::Present& one : present_) members_.push_back(one.peer);
-    std::sort(members_.begin(), members_.end());
+    for (int i = 1; i <= members; ++i) seats_.push_back({peer_id(i), i, wire::MemberRole::full});
+    std::sort(seats_.begin(), seats_.end(), [](const Seat& a, const Seat& b) { return a.peer < b.peer; });
   }
 
   void round(const std::vector<Says>& words = {}) {
     const auto accused = [&](const PeerId& peer) {
       return std::any_of(words.begin(), words.end(), [&](const Says& word) { return peer_id(word.accused) == peer; });
     };
-    for (const PeerId& reporter : members_) {
+    for (const auto& [reporter, account, role, voice] : seats_) {
       if (accused(reporter) || reputation.of(reporter).sits_out) continue;
       wire::RoundReport report;
       report.round = round_;
@@ -39,7 +39,7 @@ class Rounds {
       for (const Says& word : words) {
         if (peer_id(word.accuser) == reporter) report.complaints.push_back({peer_id(word.accused), word.fault});
       }
-      reputation.on_report(reporter, report, members_);
+      reputation.on_report(reporter, report, seats_);
     }
     reputation.judge(++round_, present_);
   }
@@ -55,7 +55,7 @@ class Rounds {
 
  private:
   std::vector<Reputation::Present> present_;
-  std::vector<PeerId> members_;
+  std::vector<Seat> seats_;
   RoundIndex round_ = 0;
 };
 
@@ -171,8 +171,8 @@ TEST_CASE("no more than a third sits out, and not all whom others can call") {
 
 TEST_CASE("nobody is heard twice on a round, nor as a stranger to the group, nor about one") {
   Reputation reputation;
-  std::vector<PeerId> members = {peer_id(1), peer_id(2), peer_id(3), peer_id(4)};
-  std::sort(members.begin(), members.end());
+  std::vector<Seat> members;
+  for (int i = 1; i <= 4; ++i) members.push_back({peer_id(i), i});
   wire::RoundReport report;
   report.group.bytes.fill(1);
   report.complaints = {{peer_id(9), Fault::nonsense}, {peer_id(1), Fault::nonsense}};
@@ -185,6 +185,38 @@ TEST_CASE("nobody is heard twice on a round, nor as a stranger to the group, nor
   CHECK_FALSE(reputation.has_heard(peer_id(8), report));
   reputation.judge(1, {});
   for (const int number : {1, 4, 8, 9}) CHECK(reputation.of(peer_id(number)).reliance == 1);
+}
+
+TEST_CASE("others count by account, and accounts on probation do not count") {
+  const auto group = [](int accounts, bool voice) {
+    std::vector<Seat> seats;
+    for (int i = 1; i <= 8; ++i) seats.push_back({peer_id(i), 100 + i % accounts, wire::MemberRole::full, voice});
+    seats.push_back({peer_id(9), 9});
+    for (int i = 10; i <= 13; ++i) seats.push_back({peer_id(i), i});
+    return seats;
+  };
+  const auto blamed = [](const std::vector<Seat>& seats) {
+    Reputation reputation;
+    for (RoundIndex round = 0; round < 6; ++round) {
+      wire::RoundReport report;
+      report.round = round;
+      report.group.bytes.fill(static_cast<std::uint8_t>(round + 1));
+      for (int i = 1; i <= 13; ++i) {
+        report.complaints.clear();
+        if (i <= 8) report.complaints = {{peer_id(9), Fault::nonsense}};
+        reputation.on_report(peer_id(i), report, seats);
+      }
+      reputation.judge(round + 1, {});
+    }
+    return reputation.of(peer_id(9));
+  };
+  CHECK(blamed(group(8, true)).reliance < 1);
+  CHECK(blamed(group(1, true)).reliance == 1);
+  CHECK(blamed(group(8, false)).reliance == 1);
+  // Computers of one account are believed about each other.
+  std::vector<Seat> own = group(1, true);
+  for (Seat& seat : own) seat.account = 100;
+  CHECK(blamed(own).reliance < 1);
 }
 
 TEST_CASE("what members say of each other decides who owns parts of the next plan, and who is in it") {

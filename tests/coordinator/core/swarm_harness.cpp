@@ -49,6 +49,11 @@ wire::RunManifest small_manifest() {
   return manifest;
 }
 
+AccountStanding OpenHosts::standing_of(AccountId account) const {
+  const bool established = !on_probation.contains(account);
+  return {established, established};
+}
+
 std::optional<AccountId> OpenHosts::account_of(const PeerId& peer) const {
   if (unknown.contains(peer)) return std::nullopt;
   if (const auto known = accounts.find(peer); known != accounts.end()) return known->second;

@@ -27,6 +27,8 @@ RecoveredRun running_run(RoundIndex round = 0, Digest digest = {});
 class OpenHosts final : public KnownHosts {
  public:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
+  [[nodiscard]] AccountStanding standing_of(AccountId account) const override;
+  std::set<AccountId> on_probation;  // accounts without a voice
   std::set<PeerId> unknown;
   std::map<PeerId, AccountId> accounts;
 };

@@ -50,6 +50,89 @@ TEST_CASE_FIXTURE(Fixture, "a host that asks again gets its account and spends n
   CHECK(uses(9) == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "an account has as many computers as it may, and those that its owner took out do not count") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const auto link = [&](std::uint8_t number, std::int64_t most = 2) {
+    return stores.accounts.join({.display_name = "",
+                                 .peer_id = peer(number),
+                                 .invite = {},
+                                 .now = {1000},
+                                 .account_id = ada,
+                                 .hosts_max = most});
+  };
+  REQUIRE(link(2).ok());
+  const auto third = link(3);
+  REQUIRE_FALSE(third.ok());
+  CHECK(third.error().code == ErrorCode::permission_denied);
+  CHECK_MESSAGE(third.error().message.find("2 are the most here") != std::string::npos, third.error().message);
+  CHECK(link(1).value() == ada);  // it is one of them already
+  REQUIRE(stores.accounts.set_revoked(peer(2), true, Revoker::owner).ok());
+  REQUIRE(link(3).ok());
+  CHECK(stores.accounts.set_revoked(peer(2), false, Revoker::owner, 2).error().code == ErrorCode::permission_denied);
+  REQUIRE(stores.accounts.set_revoked(peer(3), true, Revoker::project).ok());
+  CHECK_FALSE(link(4).ok());  // the project's doing: it counts
+  REQUIRE(stores.keeper.set_hosts_max(ada, 4).ok());
+  CHECK(stores.accounts.find_account(ada)->hosts_max == 4);
+  CHECK(link(4).ok());
+  REQUIRE(stores.keeper.set_hosts_max(ada, std::nullopt).ok());
+  CHECK_FALSE(link(5).ok());
+  CHECK(stores.accounts.hosts_of(ada)->size() == 4);  // those that it has stay
+  CHECK(link(5, 0).ok());
+}
+
+TEST_CASE_FIXTURE(Fixture, "everybody without a name is one account with any number of computers") {
+  for (std::uint8_t number = 1; number <= 12; ++number) {
+    CHECK(stores.accounts
+              .join({.display_name = "",
+                     .peer_id = peer(number),
+                     .invite = {},
+                     .now = {1000},
+                     .state = AccountState::anonymous,
+                     .hosts_max = 8})
+              .ok());
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "owners take back only what was their own doing") {
+  join(stores, "Ada", 1);
+  const auto set = [&](bool revoked, Revoker by) { return stores.accounts.set_revoked(peer(1), revoked, by); };
+  REQUIRE(set(true, Revoker::owner).ok());
+  CHECK(stores.accounts.find_host(peer(1))->revoked_by == Revoker::owner);
+  REQUIRE(set(false, Revoker::owner).ok());
+  REQUIRE(set(true, Revoker::project).ok());
+  REQUIRE(set(true, Revoker::owner).ok());  // it stays the project's
+  CHECK(set(false, Revoker::owner).error().code == ErrorCode::permission_denied);
+  CHECK(stores.accounts.find_host(peer(1))->revoked);
+  REQUIRE(set(false, Revoker::project).ok());
+  CHECK_FALSE(stores.accounts.find_host(peer(1))->revoked);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "an account is established after ten confirmed rounds, or when the operator vouches for it") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const AccountId ben = join(stores, "Ben", 2);
+  create_run(stores, "r");
+  const auto count = [&](RoundIndex round) {
+    RoundResult result = round_of("r", round, {});
+    result.confirmed = {ada};
+    REQUIRE(stores.contributions.append(result).ok());
+  };
+  for (RoundIndex round = 0; round < kConfirmedEnough - 1; ++round) count(round);
+  count(0);  // a round that is stored again counts once
+  CHECK_FALSE(stores.accounts.find_account(ada)->established());
+  CHECK(stores.accounts.established(5).value() == 0);
+  for (RoundIndex round = 100; round < 103; ++round) count(round);
+  CHECK(stores.accounts.find_account(ada)->confirmed == kConfirmedEnough);
+  CHECK(stores.accounts.find_account(ada)->established());
+  REQUIRE(stores.keeper.set_vouched(ben, true).ok());
+  CHECK(stores.accounts.find_account(ben)->established());
+  CHECK(stores.accounts.established(5).value() == 2);
+  CHECK(stores.accounts.established(1).value() == 1);
+  REQUIRE(stores.keeper.set_vouched(ben, false).ok());
+  CHECK(stores.accounts.established(5).value() == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a wrong, expired, withdrawn or used up invite opens nothing") {
   REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
   REQUIRE(stores.invites.add({digest(8), {0}, {5000}, 1, 0}).ok());
@@ -85,12 +168,12 @@ TEST_CASE_FIXTURE(Fixture, "many at once never spend an invite more often than i
 
 TEST_CASE_FIXTURE(Fixture, "a revoked host can not join again until it is forgiven") {
   const AccountId account = join(stores, "Ada", 1);
-  REQUIRE(stores.accounts.set_revoked(peer(1), true).ok());
+  REQUIRE(stores.accounts.set_revoked(peer(1), true, Revoker::project).ok());
   CHECK(stores.accounts.find_host(peer(1))->revoked);
   CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).error().code == ErrorCode::permission_denied);
-  REQUIRE(stores.accounts.set_revoked(peer(1), false).ok());
+  REQUIRE(stores.accounts.set_revoked(peer(1), false, Revoker::project).ok());
   CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).value() == account);
-  CHECK(stores.accounts.set_revoked(peer(2), true).error().code == ErrorCode::not_found);
+  CHECK(stores.accounts.set_revoked(peer(2), true, Revoker::project).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a host's last visit is kept to the minute") {

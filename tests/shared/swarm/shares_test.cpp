@@ -122,6 +122,21 @@ TEST_CASE("a member owns no more than is entrusted to it, unless nobody else can
   CHECK(sum(share_out(loads, {1e6}).of) == doctest::Approx(1));
 }
 
+TEST_CASE("a member owns no more than its limit, however fast its line is said to be, unless nobody else can") {
+  std::vector<Load> loads(4, {{100, 100, true}});
+  loads[0].link = {1e9, 1e9, true};
+  loads[0].share_max = 0.25;
+  const Shares limited = share_out(loads, {1e6});
+  CHECK(limited.of[0] <= 0.25 + 1e-9);
+  CHECK(sum(limited.of) == doctest::Approx(1));
+  for (Load& load : loads) load.share_max = 0.25;
+  CHECK(share_out(loads, {1e6}).of[0] == doctest::Approx(0.25));
+  for (std::size_t i = 2; i < loads.size(); ++i) loads[i].link.dialable = false;
+  CHECK(sum(share_out(loads, {1e6}).of) == doctest::Approx(1));
+  const std::vector<Load> pair = {{{1e9, 1e9, true}, 4, false, 1, 0.5}, {{100, 100, true}}};
+  CHECK(share_out(pair, {1e6}).of[0] <= 0.5 + 1e-9);
+}
+
 TEST_CASE("shares reach the optimum of the linear programme") {
   for (unsigned seed = 1; seed <= 500; ++seed) {
     CAPTURE(seed);

@@ -1,4 +1,4 @@
-// A database in which volunteers had tables of their own is brought up to date: nobody's credit changes.
+// A database of an older version is brought up to date: nobody's credit changes, and what was confirmed stays so.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -97,6 +97,22 @@ void add_ledger(Connection& connection) {
                       lines + "GROUP BY days, line.host, shows_computers");
 }
 
+// The project took Ben's computer out, and Ada one of hers.
+void revoke_some(Connection& connection) {
+  run(connection, "UPDATE host SET revoked = 1 WHERE id IN (12, 14)");
+  run(connection, "INSERT INTO audit (at_ms, who, action, subject, note) VALUES (1, 'operator', 'hosts revoke', ?, '')",
+      peer(2).hex());
+}
+
+// Rounds that were credited are confirmed ones, and each computer's revocation has its author.
+void check_standing(Connection& connection) {
+  using Rows = std::vector<std::vector<double>>;
+  CHECK(rows(connection, "SELECT id, confirmed, vouched FROM account ORDER BY id", 3) ==
+        Rows{{1, 10, 0}, {2, 10, 0}, {kEve, 5, 0}, {4, 0, 0}});
+  CHECK(rows(connection, "SELECT id, revoked, revoked_by_project FROM host ORDER BY id", 3) ==
+        Rows{{11, 0, 0}, {12, 1, 1}, {13, 0, 0}, {14, 1, 0}});
+}
+
 struct Sums {
   std::vector<std::vector<double>> all, runs, windows, others, other_runs, other_windows, run;
   bool operator==(const Sums&) const = default;
@@ -162,6 +178,7 @@ void bring_up_to_date(Connection& connection, std::span<const Migration> all) {
   REQUIRE(migrate(connection, migrations_before(all)).ok());
   add_people(connection);
   add_ledger(connection);
+  revoke_some(connection);
   const Sums before = sums_of(connection, true);
   CHECK(before.all.size() == 3);
   CHECK(before.runs.size() == 6);
@@ -170,6 +187,7 @@ void bring_up_to_date(Connection& connection, std::span<const Migration> all) {
   const Status migrated = migrate(connection);
   REQUIRE_MESSAGE(migrated.ok(), (migrated.ok() ? "" : migrated.error().message));
   CHECK(sums_of(connection, false) == before);
+  check_standing(connection);
   for (const char* table : {"account_total", "volunteer_total", "window_total"}) {
     CHECK_FALSE(connection.execute("SELECT 1 FROM " + std::string(table)).ok());
   }
