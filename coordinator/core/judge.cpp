@@ -62,6 +62,7 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   if (report.round >= round + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
   if (report.round < round) {
     hear_of_members(round, reporter, report);
+    note_contradiction(reporter, report);
     note_claim(at, report.round, reporter, claimed_by(reporter, report), ops);
     return {};
   }
@@ -77,6 +78,13 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   const Status kept = reports_.add(at.now, reporter, report);
   if (kept.ok()) hear_of_members(round, reporter, report);
   return kept.ok() ? std::string() : kept.error().message;
+}
+
+// Members that finish a round in one group hold one state. Another one is a lie, or a machine that errs.
+void Judge::note_contradiction(const PeerId& reporter, const wire::RoundReport& report) {
+  const auto decided = decided_.find(report.round);
+  if (decided == decided_.end() || decided->second.group != report.group) return;
+  if (report.state_digest != decided->second.state_digest) reputation_.on_false_word(report.round, reporter);
 }
 
 void Judge::note_claim(const Situation& at, RoundIndex round, const PeerId& peer, SampleCount claimed, Ops& ops) {
@@ -307,6 +315,9 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.wall = at.wall;
   const std::vector<wire::Contribution> credited = credit_contributors(at, *verdict, leases, decided);
   decided.confirmed = confirmed_accounts(*verdict, decided.contributions);
+  for (const PeerId& peer : contradicting(round, result)) reputation_.on_false_word(round, peer);
+  decided_[round] = {result.group, result.state_digest};
+  std::erase_if(decided_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   decided.successor = successor_of(verdict->group, verdict->contributions, result.state_digest);
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));
@@ -339,17 +350,32 @@ std::vector<wire::Contribution> Judge::credit_contributors(const Situation& at, 
   return credited;
 }
 
-// Returns the accounts on probation that have earned credit which the vote of another account confirms.
+// Returns the members of the decided group that have told of another state.
+std::set<PeerId> Judge::contradicting(RoundIndex round, const ResultClass& result) const {
+  std::set<PeerId> peers;
+  for (const ResultClass& other : reports_.classes(round)) {
+    if (other.group != result.group || other.state_digest == result.state_digest) continue;
+    peers.insert(other.reporters.begin(), other.reporters.end());
+  }
+  return peers;
+}
+
+// Returns the accounts on probation that have earned credit which the vote of another account confirms. What an account
+// says against the decided result is no confirmed work.
 std::vector<AccountId> Judge::confirmed_accounts(const Verdict& verdict,
                                                  const std::vector<CreditedContribution>& credited) const {
+  const std::set<PeerId> against = contradicting(verdict.group.round, verdict.result);
   std::set<AccountId> voters;
+  std::set<AccountId> opposed;
   for (const Seat& seat : verdict.group.seats()) {
     if (seat.voice && verdict.holders.contains(seat.peer)) voters.insert(seat.account);
+    if (against.contains(seat.peer)) opposed.insert(seat.account);
   }
   std::set<AccountId> confirmed;
   for (const CreditedContribution& line : credited) {
     const bool by_another = voters.size() > (voters.contains(line.account) ? 1 : 0);
-    if (by_another && !settings_.known_hosts.standing_of(line.account).established) confirmed.insert(line.account);
+    if (by_another && !opposed.contains(line.account) && !settings_.known_hosts.standing_of(line.account).established)
+      confirmed.insert(line.account);
   }
   return {confirmed.begin(), confirmed.end()};
 }

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,6 +90,8 @@ class Judge {
  private:
   struct Verdict;
 
+  void note_contradiction(const PeerId& reporter, const wire::RoundReport& report);
+  [[nodiscard]] std::set<PeerId> contradicting(RoundIndex round, const ResultClass& result) const;
   void note_claim(const Situation& at, RoundIndex round, const PeerId& peer, SampleCount claimed, Ops& ops);
   [[nodiscard]] Status check(const RunStatus& run, const wire::RoundReport& report, const PeerId& reporter);
   [[nodiscard]] bool is_voucher(const PeerId& peer) const;
@@ -117,6 +121,11 @@ class Judge {
   std::vector<Seat> vouchers_;         // the electorate of the round before, while groups may have been forgotten
   KnownStates known_states_;
   ReportBook reports_;
+  struct DecidedResult {
+    GroupId group;
+    Digest state_digest;
+  };
+  std::map<RoundIndex, DecidedResult> decided_;  // the last kRemembered rounds
   ClaimBook claims_;
   CreditBook credit_;
   Reputation reputation_;

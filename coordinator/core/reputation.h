@@ -68,8 +68,8 @@ class Reputation {
   // Notes that the coordinator itself knows that the member's word in `round` is false: others measured another
   // held-out loss (EvaluationTurn), or it reported a result that it cannot have.
   void on_false_word(RoundIndex round, const PeerId& peer);
-  // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: as long
-  // as so many usual rounds.
+  // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: the
+  // length of the wait, in usual rounds.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds);
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
   // Judges everybody by the rounds before `round`. No more than a third of the members present sits out, and never all

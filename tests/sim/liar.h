@@ -12,7 +12,7 @@
 namespace starling::wire {
 struct Heartbeat;
 struct HeartbeatReply;
-}
+}  // namespace starling::wire
 
 namespace starling::sim {
 
