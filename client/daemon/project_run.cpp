@@ -1,55 +1,40 @@
 #include "client/daemon/project_run.h"
 
-#include <cstdint>
+#include <map>
 #include <utility>
 
-#include "client/daemon/run_parts.h"
-#include "client/session/byte_tokens.h"
+#include "client/daemon/limit_warning.h"
+#include "client/daemon/session_status.h"
 #include "shared/base/log.h"
+#include "shared/net/line.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/epochs.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::daemon {
 namespace {
 
-// True if any of it must be given back.
-bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerShare& before) {
-  const auto memory = [](const trainer_link::TrainerShare& share) {
-    return share.memory_bytes == 0 ? UINT64_MAX : share.memory_bytes;
-  };
-  return now.threads < before.threads || memory(now) < memory(before) ||
-         now.gpu_memory_percent < before.gpu_memory_percent;
-}
-
-Result<std::string> continue_bytes(RunParts& parts, const std::string& prompt, int count, double temperature) {
-  STARLING_ASSIGN(const std::vector<int> tokens,
-                  parts.trainer->sample_tokens(session::tokens_of_bytes(prompt), count, temperature));
-  return session::bytes_of_tokens(tokens);
-}
-
-Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, int count, double temperature) {
-  if (!parts.tokenizer) {
-    return Error{ErrorCode::unsupported,
-                 "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
-                 "can make another run of text that `starling-coordinator data prepare` prepares now"};
-  }
-  STARLING_ASSIGN(std::vector<int> tokens, parts.tokenizer->tokens_of(prompt));
-  const std::size_t prompt_tokens = tokens.size();
-  STARLING_ASSIGN(const std::vector<int> more, parts.trainer->sample_tokens(tokens, count, temperature));
-  tokens.insert(tokens.end(), more.begin(), more.end());
-  return parts.tokenizer->text_of(tokens, prompt_tokens);
-}
-
 // For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
   return wire::writes_text(manifest.model) && manifest.data.kind == "tokens";
 }
 
-}  // namespace
-
-SampleCount ProjectRun::samples_max() const {
-  return swarm::member_samples_max(parts_->manifest.target_batch_size, parts_->manifest.micro_batch_size);
+session::SessionOptions session_options(const RunContext& context, int listen_port, const CorrectedClock& clock) {
+  const wire::RunManifest& manifest = context.manifest;
+  session::SessionOptions options;
+  options.run_id = manifest.run_id;
+  options.self = context.key.peer_id();
+  options.micro_batch_size = manifest.micro_batch_size;
+  options.samples_max = swarm::member_samples_max(manifest.target_batch_size, manifest.micro_batch_size);
+  options.leased = wire::samples_in_epochs(manifest);
+  options.listen_port = listen_port;
+  options.delay_parameter_updates = manifest.delay_parameter_updates;
+  options.initial_state_digest = manifest.initial_state_digest;
+  options.seed = mix64(static_cast<std::uint64_t>(clock.wall_now().unix_ms) ^ options.self.bytes[0]);
+  return options;
 }
+
+}  // namespace
 
 Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
                                                        const RunInputs& inputs) {
@@ -57,156 +42,260 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
   return std::unique_ptr<ProjectRun>(new ProjectRun(threads, options.outgoing, std::move(parts)));
 }
 
-ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts)
-    : threads_(threads), outgoing_(std::move(outgoing)), parts_(std::make_unique<RunParts>(std::move(parts))) {
-  courier_.emplace();
-  if (parts_->manifest.delay_parameter_updates) {
-    parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);
-    parts_->stepper->start("stepper");
-  }
-  if (parts_->gossip != nullptr) {
-    parts_->trainer->on_bucket_stepped([this](const wire::Bucket& bucket) { on_bucket_stepped(bucket); });
-  }
-  session::SessionOptions options;
-  options.run_id = parts_->manifest.run_id;
-  options.self = parts_->key.peer_id();
-  options.micro_batch_size = parts_->manifest.micro_batch_size;
-  options.samples_max = samples_max();
-  options.leased = wire::samples_in_epochs(parts_->manifest);
-  options.listen_port = parts_->network->port();
-  options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;
-  options.initial_state_digest = parts_->manifest.initial_state_digest;
-  options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);
-  session::Session::Mediator& hands = *this;
-  parts_->session = std::make_unique<session::Session>(options, parts_->initial, hands);
-}
+ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunParts parts)
+    : threads_(threads, parts.context.manifest.delay_parameter_updates, [this] { after_event(); }),
+      context_(std::move(parts.context)),
+      trainer_(threads_, std::move(parts.trainer), writes_tokens(context_.manifest)),
+      state_(threads_, context_.manifest, trainer_.process(), std::move(parts.state)),
+      network_(std::move(parts.network)),
+      coordinator_(
+          threads_, context_.calls,
+          {outgoing.heartbeat,
+           [this](TimePoint now, const Result<wire::HeartbeatReply>& reply) { on_heartbeat_answered(now, reply); },
+           [this](const std::string& pem) { adopt_certificate(pem); }}),
+      reach_(threads_, *network_, [this](TimePoint now) { session_.tell_soon(now); }),
+      fetcher_(threads_, context_, state_, *network_,
+               [this](TimePoint now, RoundIndex round, const Digest& digest, const Status& status) {
+                 note_line();  // the download's figures, for the plan of the first round
+                 session_.on_state_fetched(now, round, digest, status);
+               }),
+      gossip_(threads_, rounds::Gossip::make(context_.manifest, context_.key.peer_id()), trainer_.process(), *network_),
+      rounds_(
+          threads_, context_.manifest, *network_,
+          {outgoing.contribution,
+           [this](TimePoint now, const averaging::AveragingOutcome& outcome) { session_.on_averaged(now, outcome); }}),
+      reports_(std::move(parts.journal)),
+      session_(session_options(context_, network_->port(), threads_.clock()), std::move(parts.initial), *this) {}
 
 ProjectRun::~ProjectRun() = default;
 
 void ProjectRun::start(const Permission& permission, Listener listener) {
   listener_ = std::move(listener);
-  if (parts_->shards != nullptr) {
-    parts_->shards->on_arrival([this] { deliver([this](TimePoint now) { parts_->session->retry_now(now); }); });
-  }
+  trainer_.on_data([this] { threads_.deliver([this](TimePoint now) { session_.retry_now(now); }); });
   obey(permission);
-  parts_->session->start(threads_.clock.now());
+  session_.start(threads_.now());
   after_event();
 }
 
 void ProjectRun::stop() {
-  stopped_ = true;
-  threads_.control.set_timer(kNever, nullptr);
-  courier_.reset();
-  if (parts_->shards != nullptr) parts_->shards->allow(false);
-  parts_->network.reset();  // the others notice at once
-  parts_->trainer->stop();  // a computation under way may be long, and nobody will hear its result
+  threads_.stop();
+  fetcher_.stop();
+  network_.reset();  // the others notice at once
+  trainer_.stop();
 }
 
 void ProjectRun::finish_on_trainer(bool keep_state) {
-  parts_->stepper.reset();  // after the step under way
-  if (keep_state) save_last_state();
-  parts_->trainer.reset();
-  parts_->shards.reset();
-  parts_->port_mapper.reset();  // the router is asked to close the port
+  threads_.end_steps();
+  if (keep_state) state_.save_last(session_.view(threads_.now()));
+  trainer_.close();
+  reach_.close();
 }
 
-void ProjectRun::save_last_state() {
-  const session::Session::View view = parts_->session->view(threads_.clock.now());
-  // A download that was under way has not touched the state. A step was still finished, unknown to the session.
-  const SnapshotKeeper::Held held = parts_->snapshots->held();
-  if (held.digest.is_zero() || (view.rounds_done == 0 && !view.synced)) return;
-  const bool stepped = held.digest != view.state_digest;
-  const storage::CheckpointInfo info{parts_->manifest.run_id, stepped ? held.round : view.state_round, held.digest};
-  if (const Status saved = parts_->checkpoints.save(info, parts_->trainer->state()); !saved.ok()) {
-    log_error("save the model before leaving: {}", saved.error().message);
-  }
+void ProjectRun::obey(const Permission& permission) {
+  const TimePoint now = threads_.now();
+  trainer_.obey(permission);
+  if (coordinator_.obey(permission)) session_.tell_soon(now);
+  if (!permission.coordinator) fetcher_.leave_coordinator();
+  reach_.obey(permission);
+  limit_traffic(permission);
+  state_.serve(permission.train);
+  if (!permission.train) fetcher_.interrupt();
+  session_.set_paused(now, !permission.train, permission.reason);
+  after_event();
 }
 
-// Called often, and each change waits for the net thread.
+// The permission comes often, and each change waits for the net thread.
 void ProjectRun::limit_traffic(const Permission& permission) {
   const std::pair limits(permission.upload_bytes_per_s, permission.download_bytes_per_s);
   if (limits == traffic_limits_) return;
   traffic_limits_ = limits;
-  parts_->network->limit(limits.first, limits.second);
+  network_->limit(limits.first, limits.second);
 }
 
-void ProjectRun::obey(const Permission& permission) {
-  bool took_something = false;
-  {
-    const MutexLock lock(share_mutex_);
-    const auto before = share_;
-    if (permission.train) {
-      share_ = permission.share;
-    } else {
-      share_.reset();
-    }
-    took_something = !share_ || (before && is_less(*share_, *before));
-  }
-  if (took_something) parts_->trainer->stop();
-  if (parts_->shards != nullptr) {
-    parts_->shards->allow(permission.train && permission.coordinator);
-    parts_->shards->set_disk_bytes_left(permission.disk_bytes_left);
-  }
-  coordinator_allowed_ = permission.coordinator;
-  if (std::exchange(spares_data_, permission.spares_data) && !spares_data_)
-    parts_->session->tell_soon(threads_.clock.now());
-  if (!coordinator_allowed_) courier_->end();
-  relay_bytes_per_s_ = permission.relay_bytes_per_s;
-  port_mapping_ = permission.port_mapping;
-  keep_port_open();
-  limit_traffic(permission);
-  *parts_->serving = permission.train;
-  if (!permission.train) stop_fetch();
-  parts_->session->set_paused(threads_.clock.now(), !permission.train, permission.reason);
-  after_event();
-}
-
-std::optional<trainer_link::TrainerShare> ProjectRun::allowed_share() const {
-  const MutexLock lock(share_mutex_);
-  return share_;
+void ProjectRun::after_event() {
+  const TimePoint now = threads_.now();
+  trainer_.rest(session_.view(now).activity.phase == session::Phase::paused);
+  threads_.set_timer(session_.next_deadline(now), [this](TimePoint due) { session_.on_timer(due); });
+  if (listener_.changed) listener_.changed();
 }
 
 void ProjectRun::sample_text(const std::string& prompt, int count, double temperature,
                              std::function<void(Result<std::string>)> done) {
-  threads_.trainer.post([this, prompt, count, temperature, done = std::move(done)] {
-    if (stopped_) return done(Error{ErrorCode::unavailable, "the run was stopped"});
-    const auto share = allowed_share();
-    if (!share) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
-    parts_->trainer->set_share(*share);
-    done(writes_tokens(parts_->manifest) ? continue_tokens(*parts_, prompt, count, temperature)
-                                         : continue_bytes(*parts_, prompt, count, temperature));
-  });
+  trainer_.sample_text(prompt, count, temperature, std::move(done));
 }
 
-void ProjectRun::deliver(std::function<void(TimePoint now)> event) {
-  threads_.control.post([this, event = std::move(event)] {
-    if (stopped_) return;
-    event(threads_.clock.now());
-    after_event();
-  });
+void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
+  wire::Heartbeat heartbeat = session_heartbeat;
+  reach_.tell(heartbeat);
+  coordinator_.send(std::move(heartbeat));
 }
 
-void ProjectRun::after_event() {
-  rest_trainer_if_paused();
-  const TimePoint deadline = parts_->session->next_deadline(threads_.clock.now());
-  threads_.control.set_timer(deadline, [this] {
-    if (stopped_) return;
-    parts_->session->on_timer(threads_.clock.now());
-    after_event();
-  });
-  if (listener_.changed) listener_.changed();
-}
-
-TaskLoop& ProjectRun::step_loop() { return parts_->stepper != nullptr ? *parts_->stepper : threads_.trainer; }
-
-void ProjectRun::rest_trainer_if_paused() {
-  const bool paused = parts_->session->view(threads_.clock.now()).activity.phase == session::Phase::paused;
-  if (paused && !trainer_resting_) {
-    threads_.trainer.post([this] {
-      if (!stopped_) parts_->trainer->stop();
-    });
+void ProjectRun::on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatReply>& reply) {
+  if (!reply.ok()) {
+    if (reply.error().code == ErrorCode::not_found) listener_.not_served(context_.manifest.run_id);
+    return session_.on_heartbeat_failed(now, reply.error());
   }
-  trainer_resting_ = paused;
+  note_line();
+  reach_.follow(*reply);
+  session_.on_heartbeat_reply(now, *reply);
+}
+
+void ProjectRun::note_line() {
+  const transport::NetworkStats stats = network_->stats();
+  session_.set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip));
+}
+
+void ProjectRun::adopt_certificate(const std::string& pem) {
+  context_.project.certificate_pem = pem;
+  if (const Status saved = context_.files.save_project(context_.project); !saved.ok()) {
+    log_warning("keep the new certificate: {}", saved.error().message);
+  }
+  auto tls = crypto::TlsContext::peer(context_.project.ca_pem, {pem, context_.key});
+  if (tls.ok()) network_->renew_certificate(std::move(*tls));
+}
+
+void ProjectRun::report_unusable(const wire::UnusableSamples& samples) { coordinator_.report_unusable(samples); }
+
+void ProjectRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
+  threads_.on_trainer([this, samples, order = rounds_.next_batch(target)] {
+    auto report = trainer_.train(order, samples);
+    if (!report.ok()) gossip_.on_batch_failed();
+    threads_.deliver([this, report = std::move(report)](TimePoint now) {
+      if (report.ok()) rounds_.on_batch(report->samples);
+      session_.on_batch_done(now, report);
+    });
+  });
+}
+
+void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
+                                 const averaging::ContributionTerms& terms) {
+  peers_.begin_round(group, self);
+  gossip_.on_round_planned(group);
+  rounds_.average(group, self, terms);
+}
+
+void ProjectRun::start_step(RoundIndex round) {
+  threads_.on_stepper([this, round, own = rounds_.payload().own()] {
+    const rounds::RoundPayload& payload = rounds_.payload();
+    const double distance = payload.consensus_distance(round, own, trainer_.process().state());
+    auto digest = state_.step(round, payload.average());
+    threads_.deliver([this, digest = std::move(digest), distance](TimePoint now) {
+      rounds_.on_stepped(distance, digest.ok());
+      session_.on_step_done(now, digest);
+    });
+  });
+}
+
+void ProjectRun::start_evaluation() {
+  threads_.on_trainer([this] {
+    threads_.deliver(
+        [this, evaluation = trainer_.evaluate()](TimePoint now) { session_.on_evaluated(now, evaluation); });
+  });
+}
+
+void ProjectRun::forget_previous_state() {
+  threads_.on_stepper([this] { state_.forget_previous(); });
+}
+
+void ProjectRun::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
+  gossip_.end_round();
+  fetcher_.from_donors(donors, round, digest);
+}
+
+void ProjectRun::fetch_checkpoint(const wire::Artefact& file, RoundIndex round, const Digest& digest) {
+  gossip_.end_round();
+  fetcher_.from_coordinator(file, round, digest);
+}
+
+void ProjectRun::make_initial_state(const Digest& digest) {
+  gossip_.end_round();
+  fetcher_.make_initial(digest);
+}
+
+void ProjectRun::restore_previous_state(RoundIndex round, const Digest& digest) {
+  gossip_.end_round();
+  fetcher_.restore_previous(round, digest);
+}
+
+void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {
+  if (coordinator_.allowed()) fetcher_.send_copy(round, digest);
+}
+
+void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
+  reports_.record(report, round_duration);
+  std::map<PeerId, SampleCount> samples;
+  wire::HistoryPoint point;
+  for (const wire::Contribution& contribution : report.contributions) {
+    samples[contribution.peer] = contribution.samples;
+    point.swarm_samples += contribution.samples;
+  }
+  peers_.end_round(samples);
+  const auto reply = session_.view(threads_.now()).last_reply;
+  point.round = report.round;
+  point.samples = samples[context_.key.peer_id()];
+  point.loss = report.loss;
+  point.credit = reply != nullptr ? reply->credited.credit : 0;
+  point.bytes = report.bytes_sent + report.bytes_received;
+  listener_.round_done(point);
+  gossip_.begin_round(report, rounds_.consensus_distance());
+}
+
+void ProjectRun::forget_reports(RoundIndex below) { reports_.forget(below); }
+
+void ProjectRun::withdraw_reports(RoundIndex from) { reports_.withdraw(from); }
+
+void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
+  threads_.on_stepper([this, round, digest] {
+    threads_.deliver([this, saved = state_.save(round, digest)](TimePoint) { checkpoint_problem_.note(saved); });
+  });
+}
+
+void ProjectRun::count_traffic(TrafficCounters& counters) const {
+  if (network_ == nullptr) return;
+  const transport::NetworkStats stats = network_->stats();
+  // Relayed bytes come in and go out again.
+  const double relayed = 2 * net::kOnTheLine * static_cast<double>(stats.relay.serving.bytes_total);
+  counters.averaging = stats.round_wire_bytes + static_cast<std::int64_t>(relayed);
+  counters.models = stats.state_wire_bytes + fetcher_.wire_bytes() + trainer_.wire_bytes();
+}
+
+wire::PeersView ProjectRun::peers() const {
+  if (network_ == nullptr) return peers_.view({});
+  return peers_.view(network_->stats().peers);
+}
+
+void ProjectRun::describe(wire::DaemonStatus& status) const {
+  describe_session(session_.view(threads_.now()), status);
+  for (const std::string* problem : {&reports_.problem(), &checkpoint_problem_.text()}) {
+    if (!problem->empty()) status.problems.push_back(*problem);
+  }
+  if (!coordinator_.notice().empty()) status.problems.push_back("the coordinator says: " + coordinator_.notice());
+  status.problems.insert(status.problems.end(), state_.damaged().begin(), state_.damaged().end());
+  status.membership.run_id = context_.manifest.run_id;
+  status.membership.run_title = context_.manifest.title;
+  status.swarm.target_batch_size = context_.manifest.target_batch_size;
+  status.local_steps.mixings = gossip_.mixed();
+  status.local_steps.mixings_missed = gossip_.missed();
+  status.local_steps.spread = rounds_.consensus_distance();
+  if (network_ == nullptr) return;
+  const transport::NetworkStats stats = network_->stats();
+  status.membership.listen_port = network_->port();
+  reach_.describe(stats, status.reach);
+  status.network.upload_bytes_per_s = stats.upload_bytes_per_s;
+  status.network.download_bytes_per_s = stats.download_bytes_per_s;
+  status.network.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
+  status.network.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
+}
+
+std::string ProjectRun::limit_warning(const Permission& permission) const {
+  ExchangeNeeds needs;
+  needs.traffic = wire::round_traffic(context_.manifest);
+  const auto reply = session_.view(threads_.now()).last_reply;
+  if (reply != nullptr && reply->swarm.samples_per_s > 0) {
+    needs.batch_s = static_cast<double>(context_.manifest.target_batch_size) / reply->swarm.samples_per_s;
+    needs.swarm_size = reply->swarm.size;
+  }
+  return daemon::limit_warning(needs, permission.upload_bytes_per_s, permission.download_bytes_per_s);
 }
 
 }  // namespace starling::daemon

@@ -1,82 +1,37 @@
-// A session with its means: the trainer process, the links to other volunteers, the coordinator and the disk. It
-// carries out the session's decisions and brings the ends back as events.
+// A session with its means: the trainer process, the links to other volunteers, the coordinator and the disk. It starts
+// what the session decides, each on the thread whose work it is, and brings the ends back as events.
 //
 // Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread
 // (delayed steps: on one of their own), coordinator calls on the coordinator thread, averaging and state transfer on
-// the network's own. Each posts its end back to control; nothing else is shared except where the members' comments say
-// so.
+// the network's own. Each posts its end back to control (run_threads.h). The parts say which of their methods belong to
+// another thread; nothing else is shared.
 #pragma once
 
-#include <atomic>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "client/daemon/checkpoint_courier.h"
-#include "client/daemon/coordinator_calls.h"
-#include "client/daemon/corrected_clock.h"
+#include "client/daemon/coordinator_contact.h"
+#include "client/daemon/disk_problem.h"
+#include "client/daemon/gossip_meetings.h"
 #include "client/daemon/governor.h"
-#include "client/daemon/outgoing.h"
-#include "client/daemon/run_preparation.h"
-#include "client/daemon/snapshot_keeper.h"
-#include "client/daemon/task_loop.h"
-#include "client/rounds/round_payload.h"
+#include "client/daemon/peer_board.h"
+#include "client/daemon/permission.h"
+#include "client/daemon/reach.h"
+#include "client/daemon/report_keeper.h"
+#include "client/daemon/round_work.h"
+#include "client/daemon/run_parts.h"
+#include "client/daemon/run_threads.h"
+#include "client/daemon/state_fetcher.h"
+#include "client/daemon/state_keeper.h"
+#include "client/daemon/trainer_work.h"
 #include "client/session/session.h"
-#include "client/storage/checkpoint_store.h"
-#include "client/storage/project_files.h"
-#include "client/storage/round_journal.h"
-#include "client/trainer_link/trainer_process.h"
 #include "client/transport/peer_network.h"
-#include "shared/base/mutex.h"
 #include "shared/control/control.h"
 
 namespace starling::daemon {
-
-// The daemon's threads and clock; they outlive every run.
-struct Threads {
-  TaskLoop& control;
-  TaskLoop& trainer;
-  TaskLoop& coordinator;
-  CorrectedClock& clock;
-};
-
-// Paths and addresses of this installation, equal for all runs.
-struct RunOptions {
-  std::filesystem::path trainer_program;
-  std::string listen_host = "::";
-  int listen_port = 0;
-  Outgoing outgoing = {};
-};
-
-// The volunteer's present permission for a run.
-struct Permission {
-  bool train = true;
-  std::string reason;                // why training is not allowed
-  bool coordinator = true;           // the coordinator may be called
-  bool port_mapping = true;          // the router may be asked to open a port
-  bool spares_data = false;          // the coordinator hears no more than it must: the month is used up
-  double relay_bytes_per_s = 0;      // rate that may be relayed between others
-  std::int64_t disk_bytes_left = 0;  // by the limits, as it was measured last; negative: less than is taken
-  double upload_bytes_per_s = 0;     // for all traffic together; 0: no limit
-  double download_bytes_per_s = 0;   // for all traffic together; 0: no limit
-  trainer_link::TrainerShare share;
-};
-
-// The results of joining and preparing a run. `files` and `calls` outlive the run.
-struct RunInputs {
-  const storage::Project& project;
-  const PreparedRun& prepared;
-  const crypto::PrivateKey& key;
-  storage::ProjectFiles& files;
-  CoordinatorCalls& calls;
-  net::Line& line;  // outlives the run, too
-};
-
-struct RunParts;  // the parts that create() opens
 
 class ProjectRun final : private session::Session::Mediator {
  public:
@@ -100,7 +55,7 @@ class ProjectRun final : private session::Session::Mediator {
   void finish_on_trainer(bool keep_state);
 
   // Obeys at once: work that is no longer allowed is ended in the middle. Call it again and again, changed or not: a
-  // trainer that slipped through while it was starting is ended by the next call.
+  // trainer that slipped through while it was starting is ended by the next call. Not after stop().
   void obey(const Permission& permission);
   // Returns a sentence for the volunteer when the permission's limits leave too little of the line; usually empty.
   [[nodiscard]] std::string limit_warning(const Permission& permission) const;
@@ -115,27 +70,14 @@ class ProjectRun final : private session::Session::Mediator {
   [[nodiscard]] wire::PeersView peers() const;
 
  private:
-  ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts);
+  ProjectRun(const Threads& threads, const Outgoing& outgoing, RunParts parts);
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override;
   void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override;
   void report_unusable(const wire::UnusableSamples& samples) override;
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
                        const averaging::ContributionTerms& terms) override;
-  // The payload's decisions (project_run_rounds.cpp).
-  void follow(TimePoint now, rounds::Move move);
-  void average(const rounds::Leg& leg);
-  // A plan that the session had accepted is refused here.
-  void averaging_refused(const Error& why);
-  // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
-  Result<session::BatchReport> carry_out(const rounds::BatchOrder& order, const wire::SampleRange& samples);
-  // Gossip between rounds.
-  void on_bucket_stepped(const wire::Bucket& bucket);
-  void meet(std::size_t bucket, const std::optional<rounds::Leg>& leg);
-  void begin_gossip(const wire::RoundReport& report);
-  void end_meetings();
   void start_step(RoundIndex round) override;
-  void keep_previous_state();  // on the thread that steps
   void forget_previous_state() override;
   void start_evaluation() override;
   void fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) override;
@@ -148,62 +90,29 @@ class ProjectRun final : private session::Session::Mediator {
   void withdraw_reports(RoundIndex from) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
 
-  // Posts `event` to control, where it runs unless the run was stopped, and is followed by after_event().
-  void deliver(std::function<void(TimePoint now)> event);
   void after_event();
-  void rest_trainer_if_paused();
-  // The loop on which steps are taken, and the state after them is saved.
-  [[nodiscard]] TaskLoop& step_loop();
-  void save_last_state();
-  void stop_fetch();
-  // Limit for this computer in a round (shared/swarm/plausible.h).
-  [[nodiscard]] SampleCount samples_max() const;
-  [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(share_mutex_);
-  void state_fetched(RoundIndex round, const Digest& digest, const Status& status);
-  void install_state(RoundIndex round, const Digest& digest, std::shared_ptr<std::vector<float>> state);
-  // The heartbeat's fields about calling this computer, and the requests of its reply (project_run_reach.cpp).
-  void tell_reach(wire::Heartbeat& heartbeat) const;
-  void follow_reach(const wire::HeartbeatReply& reply);
-  void keep_port_open();
+  void on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatReply>& reply);
+  void adopt_certificate(const std::string& pem);
   void limit_traffic(const Permission& permission);
-  void note_peers(const wire::GroupInfo& group, averaging::Rank self);
-  void note_round(const wire::RoundReport& report);
-  void describe_reach(const transport::NetworkStats& stats, wire::ReachStatus& reach) const;
-  void renew_certificate();
-  void renew_refused_certificate(TimePoint now);
   void note_line();
-  // Notes whether the disk took something. A full disk is reported once, and once when it is over.
-  void note_saving(const char* what, const Status& saved, std::string& problem);
 
-  Threads threads_;
-  const Outgoing outgoing_;
-  std::unique_ptr<RunParts> parts_;
-  Listener listener_;
-  wire::PeersView peers_;
-  std::atomic<bool> stopped_{false};
-  struct Fetch;  // the download of a state that was begun last
-  std::shared_ptr<Fetch> fetch_;
-  std::optional<CheckpointCourier> courier_;  // none after stop()
-  bool trainer_resting_ = false;
-  bool coordinator_allowed_ = true;
-  bool spares_data_ = false;
-  mutable Mutex share_mutex_;
-  std::optional<trainer_link::TrainerShare> share_ GUARDED_BY(share_mutex_);  // empty: no training
-  bool renewing_ = false;
-  TimePoint renew_not_before_{};  // after the certificate was refused
-  std::string journal_problem_;   // why the last round is not on disk; empty when it is
-  std::string checkpoint_problem_;
-  std::string notice_;  // the coordinator's last one
-  double relay_bytes_per_s_ = 0;
+  // The order matters: each part may refer to those above it.
+  RunThreads threads_;
+  RunContext context_;
+  TrainerWork trainer_;
+  StateKeeper state_;
+  std::unique_ptr<transport::PeerNetwork> network_;  // null after stop()
+  CoordinatorContact coordinator_;
+  Reach reach_;
+  StateFetcher fetcher_;
+  GossipMeetings gossip_;
+  RoundWork rounds_;
+  ReportKeeper reports_;
+  DiskProblem checkpoint_problem_{"save the model"};
+  PeerBoard peers_;
   std::pair<double, double> traffic_limits_;  // up and down, bytes/s; 0: none
-  bool port_mapping_ = false;
-  wire::Reachability reachability_ = wire::Reachability::unknown;
-  bool reach_known_ = false;  // the coordinator has reported it
-  std::string address_;
-  RoundIndex forgotten_below_ = 0;
-  double consensus_distance_ = 0;    // DaemonStatus
-  std::size_t members_planned_ = 0;  // members of the last averaging's plan
-  std::int64_t stepped_child_ = -1;  // trainer thread: the child whose steps own parameters follow; -1: none
+  session::Session session_;
+  Listener listener_;
 };
 
 }  // namespace starling::daemon

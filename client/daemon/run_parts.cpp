@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -120,62 +121,55 @@ Result<session::InitialState> load_state(const wire::RunManifest& manifest, trai
   }
 }
 
+Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clock, const RunOptions& options,
+                                                             const RunInputs& inputs, const StateParts& state) {
+  const PreparedRun& prepared = inputs.prepared;
+  transport::PeerNetworkOptions network;
+  network.listen_host = options.listen_host;
+  network.listen_port = options.listen_port;
+  network.self = inputs.key.peer_id();
+  network.run_id = prepared.manifest.run_id;
+  network.line = &inputs.line;
+  network.addresses = prepared.addresses;
+  STARLING_ASSIGN(crypto::TlsContext tls,
+                  crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
+  const auto held_state = [source = state.snapshots.get(), serving = state.serving](RoundIndex round,
+                                                                                    const Digest& digest) {
+    return *serving ? source->find(round, digest) : nullptr;
+  };
+  auto opened = transport::PeerNetwork::create(network, tls, clock, held_state);
+  if (!opened.ok()) return opened.error().prefixed("open the port for other volunteers");
+  return opened;
+}
+
 }  // namespace
 
 Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs) {
   const PreparedRun& prepared = inputs.prepared;
-  STARLING_ASSIGN(auto shards, make_shard_keeper(inputs, clock));
-  STARLING_ASSIGN(auto trainer, make_trainer(options, prepared, shards.get()));
-  STARLING_ASSIGN(auto tokenizer, make_tokenizer(options, prepared));
-  auto snapshots = std::make_unique<SnapshotKeeper>(trainer->state(), wire::state_form(prepared.manifest));
-  const session::StateLayout layout = trainer->layout();
-  storage::CheckpointStore checkpoints(inputs.files.dir() / "checkpoints", prepared.manifest.run_id,
-                                       layout.parameter_count, layout.optimizer_vectors);
-  STARLING_ASSIGN(session::InitialState initial, load_state(prepared.manifest, *trainer, *snapshots, checkpoints));
+  TrainerParts trainer;
+  STARLING_ASSIGN(trainer.shards, make_shard_keeper(inputs, clock));
+  STARLING_ASSIGN(trainer.process, make_trainer(options, prepared, trainer.shards.get()));
+  STARLING_ASSIGN(trainer.tokenizer, make_tokenizer(options, prepared));
+  const session::StateLayout layout = trainer.process->layout();
+  StateParts state{
+      std::make_unique<SnapshotKeeper>(trainer.process->state(), wire::state_form(prepared.manifest)),
+      std::make_shared<std::atomic<bool>>(true),
+      storage::CheckpointStore(inputs.files.dir() / "checkpoints", prepared.manifest.run_id, layout.parameter_count,
+                               layout.optimizer_vectors),
+      storage::PreviousState(inputs.files.dir()),
+  };
+  STARLING_ASSIGN(session::InitialState initial,
+                  load_state(prepared.manifest, *trainer.process, *state.snapshots, state.checkpoints));
   STARLING_ASSIGN(storage::RoundJournal journal,
                   storage::RoundJournal::open(inputs.files.dir(), prepared.manifest.run_id));
   initial.unacknowledged = journal.pending();
-  std::vector<std::string> damaged = checkpoints.problems();
-
-  transport::PeerNetworkOptions network_options;
-  network_options.listen_host = options.listen_host;
-  network_options.listen_port = options.listen_port;
-  network_options.self = inputs.key.peer_id();
-  network_options.run_id = prepared.manifest.run_id;
-  network_options.line = &inputs.line;
-  network_options.addresses = prepared.addresses;
-  STARLING_ASSIGN(crypto::TlsContext tls,
-                  crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
-  SnapshotKeeper* source = snapshots.get();
-  auto serving = std::make_shared<std::atomic<bool>>(true);
-  auto network = transport::PeerNetwork::create(network_options, tls, clock,
-                                                [source, serving](RoundIndex round, const Digest& digest) {
-                                                  return *serving ? source->find(round, digest) : nullptr;
-                                                });
-  if (!network.ok()) return network.error().prefixed("open the port for other volunteers");
-
-  RunParts parts{prepared.manifest,
-                 inputs.project,
-                 inputs.key,
-                 inputs.files,
-                 inputs.calls,
-                 inputs.line,
-                 std::move(shards),
-                 std::move(trainer),
-                 std::move(tokenizer),
-                 std::move(snapshots),
-                 std::move(serving),
-                 std::move(checkpoints),
-                 storage::PreviousState(inputs.files.dir()),
-                 std::move(journal),
-                 std::move(*network),
-                 nullptr,
-                 nullptr,
-                 std::move(initial),
-                 std::move(damaged),
-                 rounds::RoundPayload(prepared.manifest),
-                 rounds::Gossip::make(prepared.manifest, network_options.self)};
-  return parts;
+  STARLING_ASSIGN(auto network, open_network(clock, options, inputs, state));
+  return RunParts{{prepared.manifest, inputs.project, inputs.key, inputs.files, inputs.calls, inputs.line},
+                  std::move(trainer),
+                  std::move(state),
+                  std::move(journal),
+                  std::move(network),
+                  std::move(initial)};
 }
 
 }  // namespace starling::daemon

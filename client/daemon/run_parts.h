@@ -1,52 +1,66 @@
-// Everything that a run has open on this computer: its trainer and state, checkpoints, journal and links. For
-// ProjectRun alone.
+// Everything that a run has open on this computer before its parts work together: the project's side (RunContext), and
+// the trainer, the state, the disk and the network. For ProjectRun and its parts alone.
 #pragma once
 
-#include <atomic>
+#include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "client/daemon/project_run.h"
-#include "client/daemon/shard_keeper.h"
-#include "client/rounds/gossip.h"
-#include "client/storage/previous_state.h"
-#include "client/trainer_link/tokenizer_process.h"
-#include "client/transport/port_mapper.h"
+#include "client/daemon/coordinator_calls.h"
+#include "client/daemon/corrected_clock.h"
+#include "client/daemon/outgoing.h"
+#include "client/daemon/run_preparation.h"
+#include "client/daemon/state_keeper.h"
+#include "client/daemon/trainer_work.h"
+#include "client/session/session.h"
+#include "client/storage/project_files.h"
+#include "client/storage/round_journal.h"
+#include "client/transport/peer_network.h"
+#include "shared/base/result.h"
+#include "shared/crypto/keys.h"
+#include "shared/net/line.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
 
-struct RunParts {
+// Paths and addresses of this installation, equal for all runs.
+struct RunOptions {
+  std::filesystem::path trainer_program;
+  std::string listen_host = "::";
+  int listen_port = 0;
+  Outgoing outgoing = {};
+};
+
+// The results of joining and preparing a run. `files`, `calls` and `line` outlive the run.
+struct RunInputs {
+  const storage::Project& project;
+  const PreparedRun& prepared;
+  const crypto::PrivateKey& key;
+  storage::ProjectFiles& files;
+  CoordinatorCalls& calls;
+  net::Line& line;
+};
+
+// The run, this computer's membership, and the ways to the coordinator and the disk.
+struct RunContext {
   wire::RunManifest manifest;
-  storage::Project project;
+  storage::Project project;  // control thread: its certificate is renewed
   crypto::PrivateKey key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
   net::Line& line;
-  std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
-  // Trainer thread, except state() through `snapshots`, stop(), and step() where there is a stepper, which calls it.
-  std::unique_ptr<trainer_link::TrainerProcess> trainer;
-  std::optional<trainer_link::TokenizerProcess> tokenizer;  // trainer thread; none where no text becomes tokens
-  std::unique_ptr<SnapshotKeeper> snapshots;
-  std::shared_ptr<std::atomic<bool>> serving;  // true while others may download the state from here
-  storage::CheckpointStore checkpoints;
-  storage::PreviousState previous;  // on the thread that steps
-  storage::RoundJournal journal;
-  std::unique_ptr<transport::PeerNetwork> network;
-  std::unique_ptr<transport::PortMapper> port_mapper;  // null until others cannot dial this computer
-  std::unique_ptr<session::Session> session;
-  session::InitialState initial;
-  std::vector<std::string> damaged;          // checkpoints found damaged at the start, in sentences
-  rounds::RoundPayload payload;              // control thread; the vectors as its header says
-  std::unique_ptr<rounds::Gossip> gossip{};  // null where there is none
-  // Where updates are delayed: steps, and everything else that changes or keeps the state, beside the trainer thread's
-  // batches.
-  std::unique_ptr<TaskLoop> stepper{};
 };
 
-// Opens everything and loads the newest checkpoint, or makes the state of round 0. The caller makes the session.
-// Blocks: trainer thread.
+struct RunParts {
+  RunContext context;
+  TrainerParts trainer;
+  StateParts state;
+  storage::RoundJournal journal;
+  std::unique_ptr<transport::PeerNetwork> network;
+  session::InitialState initial;
+};
+
+// Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.
 Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, const RunInputs& inputs);
 
 }  // namespace starling::daemon

@@ -63,7 +63,7 @@ class ChildLink {
   const session::StateLayout layout_;
   const int memory_fd_;
   SystemClock clock_;
-  std::array<Deadline, kCommands + 1> deadlines_;  // indexed by command
+  std::array<Deadline, kCommands> deadlines_;  // indexed by command
   RestartPolicy restarts_;
   UniqueFd channel_;
   std::unique_ptr<ChildProcess> child_;

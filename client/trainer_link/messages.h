@@ -1,7 +1,8 @@
 // Messages between the daemon and its trainer child: one request, one reply, over a socket that keeps message
 // boundaries. With gossip of buckets of parameters, a batch has one message for each bucket that has stepped, before
 // its reply. Vectors never travel here; they lie in the shared region. Both ends run on one machine, so numbers are in
-// its own byte order; kLinkVersion detects a child of another build.
+// its own byte order; kLinkVersion detects a child of another build. The fields, each with its range, are described in
+// message_fields.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 8;
+constexpr std::uint16_t kLinkVersion = 9;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
 // Tokens of a prompt, and tokens that may be requested.
@@ -26,7 +27,7 @@ constexpr int kThreadsMax = 64;
 
 // The last two are for a tokenizer (tokenizer_process.h), the others for a trainer.
 enum class Command : std::uint16_t {
-  start = 1,
+  start,
   train_batch,
   step,
   evaluate,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/averaging/codec.h"
-#include "client/trainer_link/messages.h"
+#include "client/trainer_link/message_fields.h"
 #include "shared/base/files.h"
 #include "shared/control/control_fields.h"
 #include "shared/protocol/message_fields.h"
@@ -167,51 +167,15 @@ void add_control(Seeds& seeds) {
 
 void add_trainer_messages(Seeds& seeds) {
   namespace link = trainer_link;
-  const auto add = [&seeds](const std::string& name, const std::string& message) {
-    seeds.add("trainer_messages", name, message);
-  };
-  const std::vector<int> tokens = {7, 300, 2};
-  link::Request request;
-  request.sequence = 42;
-  request.limits = {2, 1'000'000'000, 50};
-  request.text = "{}";
-  add("start", link::encode(request));
-  request = {};
-  request.sequence = 42;
-  request.command = link::Command::train_batch;
-  request.samples = {3, 1, 64, 16, 0};
-  request.begins_ahead = request.knows_own = true;
-  add("train_batch", link::encode(request));
-  request = {};
-  request.sequence = 42;
-  request.command = link::Command::step;
-  request.round = 3;
-  add("step", link::encode(request));
-  request = {};
-  request.sequence = 42;
-  request.command = link::Command::sample_tokens;
-  request.count = 20;
-  request.temperature = 0.8;
-  request.text = link::pack_tokens(tokens);
-  add("sample_words", link::encode(request));
-  request = {};
-  request.sequence = 42;
-  request.command = link::Command::tokens_of_text;
-  request.text = "Once upon a time";
-  add("words_of_text", link::encode(request));
-  link::Reply reply;
-  reply.sequence = 42;
-  reply.layout = {1000, 2};
-  reply.batch = {16, 40.5, 0.1};
-  reply.evaluation = {2.5, 4096, 0.4};
-  reply.text = link::pack_tokens(tokens);
-  add("reply", link::encode(reply));
-  reply = {};
-  reply.stepped_bucket = 3;
-  add("bucket", link::encode(reply));
-  reply = {};
+  auto request = testing::filled<link::Request>();
+  for (std::size_t number = 0; number < link::kCommands; ++number) {
+    request.command = static_cast<link::Command>(number);
+    seeds.add("trainer_messages", "request_" + std::to_string(number), link::encode(request));
+  }
+  auto reply = testing::filled<link::Reply>();
+  seeds.add("trainer_messages", "reply", link::encode(reply));
   reply.status = Error{ErrorCode::resource_exhausted, "train batch: out of memory"};
-  add("failure", link::encode(reply));
+  seeds.add("trainer_messages", "failure", link::encode(reply));
 }
 
 }  // namespace

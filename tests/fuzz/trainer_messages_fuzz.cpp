@@ -1,3 +1,5 @@
+#include <string_view>
+
 #include "client/trainer_link/messages.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -5,13 +7,14 @@ using namespace starling;
 using namespace starling::trainer_link;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto request = decode_request({data, size}); request.ok()) {
     VERIFY(request->samples.count >= 0 && request->count <= kTokensMax);
-    VERIFY(request->text.size() <= kTextBytesMax && encode(*request).size() == size);
+    VERIFY(request->text.size() <= kTextBytesMax && encode(*request) == bytes);
   }
   if (const auto reply = decode_reply({data, size}); reply.ok()) {
     VERIFY(reply->batch.samples >= 0 && reply->batch.loss_sum - reply->batch.loss_sum == 0);
-    VERIFY(encode(*reply).size() == size);
+    VERIFY(encode(*reply) == bytes);
   }
   return 0;
 }

@@ -28,7 +28,8 @@ ARROWS = {
     "client/sensors": ["client/policy", "shared/base"],
     "client/rounds": ["client/averaging", "client/optim", "shared/*"],
     "client/session": ["client/averaging", "client/rounds", "shared/*"],
-    "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/run", "shared/state"],
+    "client/trainer_link": ["client/optim", "client/session", "shared/base", "shared/run", "shared/state",
+                            "shared/wire"],
     "client/tokenizer": ["client/trainer_link", "shared/base", "shared/run", "shared/text"],
     "client/updates": ["shared/*"],
     "client/release": ["shared/*"],
@@ -79,7 +80,8 @@ EXTRA_TEST_ARROWS = {
     "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
-    "tests/client/daemon": ["client/cli"],  # the two ends of the control socket
+    # The two ends of the control socket, and a small run whose state is kept.
+    "tests/client/daemon": ["client/cli", "tests/client/trainer_link"],
     "tests/client/rounds": ["tests/shared/swarm"],  # rounds whose members gossip
 }
 
@@ -156,7 +158,7 @@ PARAMETERS_MAX = 5
 CLASS_DATA_MAX = 20
 CLASS_METHODS_MAX = 40
 # Classes past these walls that are still to be divided. A new one is an error, and so is one in here that is not past them.
-CLASSES_TO_DIVIDE = {"Commands", "Database::Parts", "Preferences", "ProjectRun", "RunManifest", "RunParts", "Stores"}
+CLASSES_TO_DIVIDE = {"Commands", "Database::Parts", "Preferences", "RunManifest", "Stores"}
 FILE_LINES_MAX = 700
 FILE_LINES_SOFT = 350
 HEADER_LINES_SOFT = 150

@@ -5,6 +5,9 @@
 #include <random>
 #include <vector>
 
+#include "client/trainer_link/message_fields.h"
+#include "tests/support/field_filler.h"
+
 using namespace starling;
 using namespace starling::trainer_link;
 
@@ -94,6 +97,60 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(failed->status.error().message == "no memory");
 }
 
+TEST_CASE("every described field arrives, and a message has one form only") {
+  const std::string bytes = encode(testing::filled<Request>());
+  const auto request = decode_request(bytes_of(bytes));
+  REQUIRE(request.ok());
+  CHECK(encode(*request) == bytes);
+  CHECK(request->command == Command::text_of_tokens);
+  CHECK((request->samples.round > 0 && request->samples.epoch > 0 && request->round > 0 && request->count > 0));
+  CHECK(request->temperature > 0);
+  CHECK(request->text == "text");
+
+  const std::string answer = encode(testing::filled<Reply>());
+  const auto reply = decode_reply(bytes_of(answer));
+  REQUIRE(reply.ok());
+  CHECK(encode(*reply) == answer);
+  CHECK((reply->batch.seconds > 0 && reply->evaluation.bits_per_byte > 0 && reply->evaluation.accuracy > 0));
+  CHECK(reply->layout.size() > reply->layout.parameter_count);
+}
+
+TEST_CASE("each command arrives, and the next number is none") {
+  for (std::size_t number = 0; number < kCommands; ++number) {
+    Request request;
+    request.command = static_cast<Command>(number);
+    CHECK(decode_request(bytes_of(encode(request))).value().command == request.command);
+  }
+  Request unknown;
+  unknown.command = static_cast<Command>(kCommands);
+  CHECK(decode_request(bytes_of(encode(unknown))).error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("every message fits into its bound, with a text of any length") {
+  const std::string longest(2 * kTextBytesMax, 'x');
+  Request request = testing::filled<Request>();
+  request.text = longest;
+  Reply reply = testing::filled<Reply>();
+  reply.text = longest;
+  Reply failure;
+  failure.status = Error{ErrorCode::internal, longest};
+  for (const std::string& bytes : {encode(request), encode(reply), encode(failure)}) {
+    CHECK(bytes.size() > kTextBytesMax);
+    CHECK(bytes.size() <= kMessageBytesMax);
+  }
+  CHECK(decode_reply(bytes_of(encode(failure)))->status.error().message == longest.substr(0, kTextBytesMax));
+}
+
+TEST_CASE("a batch ahead of the first round is refused, and an error that nobody knows") {
+  Request request = a_batch();
+  request.begins_ahead = true;
+  request.samples.round = 0;
+  CHECK(decode_request(bytes_of(encode(request))).error().code == ErrorCode::corrupt);
+  Reply failure;
+  failure.status = Error{static_cast<ErrorCode>(static_cast<int>(ErrorCode::internal) + 1), "?"};
+  CHECK(decode_reply(bytes_of(encode(failure))).error().code == ErrorCode::corrupt);
+}
+
 TEST_CASE("messages that are cut, longer, of another kind or another version are refused") {
   const std::string good = encode(a_batch());
   for (std::size_t length = 0; length < good.size(); ++length) {
@@ -129,6 +186,9 @@ TEST_CASE("values that no peer would send are refused") {
   Reply reply;
   reply.batch.loss_sum = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(decode_reply(bytes_of(encode(reply))).ok());
+  request = a_batch();
+  request.limits.threads = 0;
+  CHECK_FALSE(decode_request(bytes_of(encode(request))).ok());
 }
 
 TEST_CASE("random bytes never decode into something out of bounds") {
@@ -139,6 +199,7 @@ TEST_CASE("random bytes never decode into something out of bounds") {
     for (int flips = 0; flips < 4; ++flips) bytes[random() % bytes.size()] = static_cast<char>(random());
     const auto request = decode_request(bytes_of(bytes));
     if (!request.ok()) continue;
+    CHECK(encode(*request) == bytes);
     CHECK(request->samples.count >= 0);
     CHECK(request->count <= kTokensMax);
     CHECK(request->text.size() <= kTextBytesMax);

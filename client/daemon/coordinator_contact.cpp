@@ -1,0 +1,64 @@
+#include "client/daemon/coordinator_contact.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr std::int64_t kSparingHeartbeatMs = 10 * 60 * 1000;  // some 13 MB in a month
+
+}  // namespace
+
+CoordinatorContact::CoordinatorContact(RunThreads& threads, CoordinatorCalls& calls, Listener listener)
+    : threads_(threads),
+      calls_(calls),
+      listener_(std::move(listener)),
+      renewal_(threads, {[&calls] { return calls.renew_certificate(); },
+                         [this](const std::string& pem) { listener_.certificate(pem); }}) {}
+
+bool CoordinatorContact::obey(const Permission& permission) {
+  allowed_ = permission.coordinator;
+  return std::exchange(spares_data_, permission.spares_data) && !spares_data_;
+}
+
+void CoordinatorContact::send(wire::Heartbeat heartbeat) {
+  if (!allowed_) {
+    threads_.deliver([this](TimePoint now) {
+      listener_.answered(now, Error{ErrorCode::unavailable, "the network is switched off"});
+    });
+    return;
+  }
+  threads_.on_coordinator([this, heartbeat = std::move(heartbeat)]() mutable {
+    if (listener_.outgoing) listener_.outgoing(heartbeat);
+    auto reply = calls_.heartbeat(heartbeat);
+    threads_.deliver([this, reply = std::move(reply)](TimePoint now) mutable { take(now, std::move(reply)); });
+  });
+}
+
+void CoordinatorContact::take(TimePoint now, Result<wire::HeartbeatReply> reply) {
+  if (reply.ok()) {
+    if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
+    notice_ = reply->notice;
+    if (reply->renew_certificate) renewal_.begin();
+    if (spares_data_) reply->next_heartbeat_ms = std::max(reply->next_heartbeat_ms, kSparingHeartbeatMs);
+  } else if (reply.error().code == ErrorCode::unauthenticated) {
+    renewal_.on_refused(now);
+  }
+  listener_.answered(now, reply);
+}
+
+void CoordinatorContact::report_unusable(const wire::UnusableSamples& samples) {
+  if (!allowed_) return;
+  threads_.on_coordinator([this, samples] {
+    const Status told = calls_.report_unusable(samples);
+    log_warning("{} sample(s) can not be trained on{}", samples.draws.size(),
+                told.ok() ? "; the coordinator knows" : ": " + told.error().message);
+  });
+}
+
+}  // namespace starling::daemon

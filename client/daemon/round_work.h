@@ -1,0 +1,54 @@
+// A run's rounds: client/rounds decides what is contributed and how, on the control thread; the averagings run on the
+// network, and the computations between them on the trainer thread. Control thread, where nothing else is said.
+#pragma once
+
+#include <functional>
+
+#include "client/daemon/run_threads.h"
+#include "client/rounds/round_payload.h"
+#include "client/transport/peer_network.h"
+#include "shared/base/clock.h"
+#include "shared/run/run_manifest.h"
+
+namespace starling::daemon {
+
+class RoundWork {
+ public:
+  struct Listener {
+    std::function<void(transport::AverageRequest&)> contribution;  // Outgoing::contribution
+    // A round's averaging is over. An event, except where average() can already say so.
+    std::function<void(TimePoint now, const averaging::AveragingOutcome& outcome)> averaged;
+  };
+  // `threads` outlives this object; `network` is not used after the run was stopped.
+  RoundWork(RunThreads& threads, const wire::RunManifest& manifest, transport::PeerNetwork& network, Listener listener);
+
+  // A batch with this target is next. Ends the averaging first whose contribution does not count, as that shows.
+  rounds::BatchOrder next_batch(const rounds::BatchTarget& target);
+  void on_batch(SampleCount samples) { payload_.on_batch(samples); }
+
+  // Averages the present round's sum with the group. A plan that the session had accepted may be refused here: then the
+  // outcome is that this member was expelled.
+  void average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms);
+
+  // The payload, for the step on its average() and the distance before that step, both where steps are taken.
+  [[nodiscard]] const rounds::RoundPayload& payload() const { return payload_; }
+  // The step has been tried; `distance` is RoundPayload::consensus_distance before it.
+  void on_stepped(double distance, bool stepped);
+
+  // The distance of the last step; 0 where gradients are averaged.
+  [[nodiscard]] double consensus_distance() const { return consensus_distance_; }
+
+ private:
+  void follow(TimePoint now, rounds::Move move);
+  void begin(const rounds::Leg& leg);
+  void refuse(const Error& why);
+
+  RunThreads& threads_;
+  transport::PeerNetwork& network_;
+  const Listener listener_;
+  rounds::RoundPayload payload_;
+  std::size_t members_planned_ = 0;  // members of the last averaging's plan
+  double consensus_distance_ = 0;
+};
+
+}  // namespace starling::daemon

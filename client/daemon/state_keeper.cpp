@@ -1,0 +1,75 @@
+#include "client/daemon/state_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/base/log.h"
+#include "shared/base/verify.h"
+#include "shared/state/initial_state.h"
+#include "shared/state/state_digest.h"
+
+namespace starling::daemon {
+
+StateKeeper::StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
+                         StateParts parts)
+    : threads_(threads),
+      manifest_(manifest),
+      trainer_(trainer),
+      snapshots_(std::move(parts.snapshots)),
+      serving_(std::move(parts.serving)),
+      checkpoints_(std::move(parts.checkpoints)),
+      previous_(std::move(parts.previous)),
+      floats_(trainer.layout().size()),
+      damaged_(checkpoints_.problems()) {}
+
+Result<Digest> StateKeeper::step(RoundIndex round, std::span<const float> average) {
+  // The step is taken even if the state before it cannot be kept: should it not count, the state is downloaded.
+  const Status kept = previous_.keep(trainer_.state(), snapshots_->held().digest);
+  if (!kept.ok()) log_warning("{}", kept.error().message);
+  return snapshots_->change(round + 1, [&] { return trainer_.step(round, average); });
+}
+
+Status StateKeeper::save(RoundIndex round, const Digest& digest) {
+  return checkpoints_.save({manifest_.run_id, round, digest}, trainer_.state());
+}
+
+void StateKeeper::install(RoundIndex round, const Digest& digest, std::span<const float> state) {
+  threads_.wait_for_steps();  // one may still save the state before
+  auto installed = snapshots_->change(round, [&]() -> Status {
+    std::copy(state.begin(), state.end(), trainer_.state().begin());
+    return {};
+  });
+  VERIFY(installed.ok() && *installed == digest);
+}
+
+Status StateKeeper::restore_previous(RoundIndex round, const Digest& digest) {
+  threads_.wait_for_steps();
+  auto restored = snapshots_->change(round, [&] { return previous_.restore(digest, trainer_.state()); });
+  if (restored.ok() && *restored != digest) {
+    return Error{ErrorCode::corrupt, "the state before the last step is not what was kept"};
+  }
+  return restored.status();
+}
+
+Result<std::vector<float>> StateKeeper::make_initial() const {
+  std::vector<float> state(floats_);
+  STARLING_TRY(trainer_.make_initial_state(state));
+  STARLING_TRY(state::check_initial_state(manifest_, state::state_digest(state)));
+  return state;
+}
+
+void StateKeeper::save_last(const session::Session::View& view) {
+  // A download that was under way has not touched the state. A step was still finished, unknown to the session.
+  const SnapshotKeeper::Held held = snapshots_->held();
+  if (held.digest.is_zero() || (view.rounds_done == 0 && !view.synced)) return;
+  const bool stepped = held.digest != view.state_digest;
+  if (const Status saved = save(stepped ? held.round : view.state_round, held.digest); !saved.ok()) {
+    log_error("save the model before leaving: {}", saved.error().message);
+  }
+}
+
+std::shared_ptr<const transport::StateSnapshot> StateKeeper::find(RoundIndex round, const Digest& digest) {
+  return snapshots_->find(round, digest);
+}
+
+}  // namespace starling::daemon

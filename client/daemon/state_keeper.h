@@ -1,0 +1,77 @@
+// The replica's state on this computer: in the trainer's memory and under its name, the state before the last step, and
+// the checkpoints on disk. Everything that changes or saves the state goes through here.
+//
+// Methods run where steps are taken (run_threads.h), if nothing else is said. Those that put another state in the place
+// of this one run on the trainer thread, and wait for the steps under way.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/daemon/run_threads.h"
+#include "client/daemon/snapshot_keeper.h"
+#include "client/session/session.h"
+#include "client/storage/checkpoint_store.h"
+#include "client/storage/previous_state.h"
+#include "client/trainer_link/trainer_process.h"
+#include "shared/base/ids.h"
+#include "shared/base/result.h"
+#include "shared/run/run_manifest.h"
+
+namespace starling::daemon {
+
+// The state as open_run has opened it; the snapshots are of the trainer's memory.
+struct StateParts {
+  std::unique_ptr<SnapshotKeeper> snapshots;
+  std::shared_ptr<std::atomic<bool>> serving;  // true while others may download the state from here
+  storage::CheckpointStore checkpoints;
+  storage::PreviousState previous;
+};
+
+class StateKeeper {
+ public:
+  // `threads` and `manifest` outlive this object. `trainer` is not used after the run has closed it.
+  StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
+              StateParts parts);
+
+  // Keeps the state, then steps on the round's average; returns the name of the state after it.
+  Result<Digest> step(RoundIndex round, std::span<const float> average);
+  // Saves the state, which has this name, as a checkpoint. resource_exhausted: the disk is full.
+  Status save(RoundIndex round, const Digest& digest);
+  void forget_previous() { previous_.forget(); }
+
+  // Puts a state of round `round`, whose content has been checked, in the place of this one. Trainer thread.
+  void install(RoundIndex round, const Digest& digest, std::span<const float> state);
+  // Goes back to the state before the last step. not_found unless that has this digest and was kept. Trainer thread.
+  Status restore_previous(RoundIndex round, const Digest& digest);
+  // Returns the state of round 0 without touching this one; an error if it is not the one that the project has signed.
+  // Trainer thread.
+  Result<std::vector<float>> make_initial() const;
+  // Saves the state at the end of the run, as far as it is known to be one. Trainer thread, after the last step.
+  void save_last(const session::Session::View& view);
+
+  // Sets whether others may download the state from here; they may at first. From any thread.
+  void serve(bool allowed) { *serving_ = allowed; }
+  // Length of a state in floats. From any thread.
+  [[nodiscard]] std::size_t floats() const { return floats_; }
+  // Returns a copy of the state with that digest, or null when it is not held. From any thread.
+  [[nodiscard]] std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest);
+  // One sentence for each checkpoint that was found damaged at the start. From any thread.
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+
+ private:
+  RunThreads& threads_;
+  const wire::RunManifest& manifest_;
+  trainer_link::TrainerProcess& trainer_;
+  std::unique_ptr<SnapshotKeeper> snapshots_;
+  std::shared_ptr<std::atomic<bool>> serving_;
+  storage::CheckpointStore checkpoints_;
+  storage::PreviousState previous_;
+  const std::size_t floats_;
+  const std::vector<std::string> damaged_;
+};
+
+}  // namespace starling::daemon

@@ -1,0 +1,124 @@
+#include "client/daemon/trainer_work.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "client/session/byte_tokens.h"
+
+namespace starling::daemon {
+namespace {
+
+using rounds::BatchOrder;
+
+// True if any of it must be given back.
+bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerShare& before) {
+  const auto memory = [](const trainer_link::TrainerShare& share) {
+    return share.memory_bytes == 0 ? UINT64_MAX : share.memory_bytes;
+  };
+  return now.threads < before.threads || memory(now) < memory(before) ||
+         now.gpu_memory_percent < before.gpu_memory_percent;
+}
+
+}  // namespace
+
+TrainerWork::TrainerWork(RunThreads& threads, TrainerParts parts, bool writes_tokens)
+    : threads_(threads), parts_(std::move(parts)), writes_tokens_(writes_tokens) {}
+
+void TrainerWork::obey(const Permission& permission) {
+  bool took_something = false;
+  {
+    const MutexLock lock(mutex_);
+    const auto before = share_;
+    if (permission.train) {
+      share_ = permission.share;
+    } else {
+      share_.reset();
+    }
+    took_something = !share_ || (before && is_less(*share_, *before));
+  }
+  if (took_something) parts_.process->stop();
+  if (parts_.shards == nullptr) return;
+  parts_.shards->allow(permission.train && permission.coordinator);
+  parts_.shards->set_disk_bytes_left(permission.disk_bytes_left);
+}
+
+void TrainerWork::rest(bool paused) {
+  if (paused && !resting_) threads_.on_trainer([this] { parts_.process->stop(); });
+  resting_ = paused;
+}
+
+void TrainerWork::on_data(std::function<void()> arrived) {
+  if (parts_.shards != nullptr) parts_.shards->on_arrival(std::move(arrived));
+}
+
+void TrainerWork::stop() {
+  if (parts_.shards != nullptr) parts_.shards->allow(false);
+  parts_.process->stop();
+}
+
+void TrainerWork::close() {
+  parts_.process.reset();
+  parts_.shards.reset();
+}
+
+std::optional<trainer_link::TrainerShare> TrainerWork::allowed_share() const {
+  const MutexLock lock(mutex_);
+  return share_;
+}
+
+Result<session::BatchReport> TrainerWork::train(const BatchOrder& order, const wire::SampleRange& samples) {
+  trainer_link::TrainerProcess& trainer = *parts_.process;
+  if (order.clears) std::fill(order.into.begin(), order.into.end(), 0.0F);
+  if (order.begin == BatchOrder::Begin::at_agreed) trainer.begin_sum();
+  if (order.begin == BatchOrder::Begin::ahead) {
+    trainer.begin_sum_ahead(samples.round - 1, order.own_sum, order.own_samples);
+  }
+  while (true) {
+    const auto share = allowed_share();
+    if (!share) return Error{ErrorCode::unavailable, "training is paused"};
+    trainer.set_share(*share);
+    auto report = trainer.train_batch(samples, order.into);
+    if (report.ok() || allowed_share() == share) return report;
+  }
+}
+
+Result<session::Evaluation> TrainerWork::evaluate() {
+  const auto share = allowed_share();
+  if (!share) return Error{ErrorCode::unavailable, "training is paused"};
+  parts_.process->set_share(*share);
+  return parts_.process->evaluate();
+}
+
+void TrainerWork::sample_text(const std::string& prompt, int count, double temperature,
+                              std::function<void(Result<std::string>)> done) {
+  const auto sample = [this, prompt, count, temperature, done] {
+    const auto share = allowed_share();
+    if (!share) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
+    parts_.process->set_share(*share);
+    done(writes_tokens_ ? continue_tokens(prompt, count, temperature) : continue_bytes(prompt, count, temperature));
+  };
+  threads_.on_trainer(sample, [done] { done(Error{ErrorCode::unavailable, "the run was stopped"}); });
+}
+
+Result<std::string> TrainerWork::continue_bytes(const std::string& prompt, int count, double temperature) {
+  STARLING_ASSIGN(const std::vector<int> tokens,
+                  parts_.process->sample_tokens(session::tokens_of_bytes(prompt), count, temperature));
+  return session::bytes_of_tokens(tokens);
+}
+
+Result<std::string> TrainerWork::continue_tokens(const std::string& prompt, int count, double temperature) {
+  if (!parts_.tokenizer) {
+    return Error{ErrorCode::unsupported,
+                 "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
+                 "can make another run of text that `starling-coordinator data prepare` prepares now"};
+  }
+  STARLING_ASSIGN(std::vector<int> tokens, parts_.tokenizer->tokens_of(prompt));
+  const std::size_t prompt_tokens = tokens.size();
+  STARLING_ASSIGN(const std::vector<int> more, parts_.process->sample_tokens(tokens, count, temperature));
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  return parts_.tokenizer->text_of(tokens, prompt_tokens);
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,74 @@
+// The trainer as a run uses it: the child process, the share of the computer that it may use, and the sources of what
+// it needs (shards of the data, and the tokenizer). Control decides about the share; the trainer thread computes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/daemon/permission.h"
+#include "client/daemon/run_threads.h"
+#include "client/daemon/shard_keeper.h"
+#include "client/rounds/batch_order.h"
+#include "client/session/trainer.h"
+#include "client/trainer_link/tokenizer_process.h"
+#include "client/trainer_link/trainer_process.h"
+#include "shared/base/mutex.h"
+
+namespace starling::daemon {
+
+// The means of a run's computations, opened for it.
+struct TrainerParts {
+  std::unique_ptr<ShardKeeper> shards;  // null where the run has none; outlives the trainer, which asks it
+  // Trainer thread, except state() through a SnapshotKeeper, stop(), and step() where steps are taken elsewhere.
+  std::unique_ptr<trainer_link::TrainerProcess> process;
+  std::optional<trainer_link::TokenizerProcess> tokenizer;  // trainer thread; none where no text becomes tokens
+};
+
+class TrainerWork {
+ public:
+  // `threads` outlives this object. writes_tokens: text is made of the tokenizer's tokens; otherwise of bytes.
+  TrainerWork(RunThreads& threads, TrainerParts parts, bool writes_tokens);
+
+  // Sets the share. Work is ended in the middle if something of its share must be given back, or nothing is left. Call
+  // it again and again, changed or not: a trainer that slipped through while it was starting is ended by the next call.
+  // Control thread, like all methods without another.
+  void obey(const Permission& permission) EXCLUDES(mutex_);
+  // Sets whether the run is paused: once a pause has begun, the child is ended, and with it its memory is free.
+  void rest(bool paused);
+  // `arrived` is called on another thread when data has come that a batch had lacked.
+  void on_data(std::function<void()> arrived);
+  // Ends the child, and a computation under way: it may be long, and nobody will hear its result.
+  void stop();
+  // Lets everything go. Trainer thread, after stop().
+  void close();
+
+  // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
+  Result<session::BatchReport> train(const rounds::BatchOrder& order, const wire::SampleRange& samples);
+  // Trainer thread.
+  Result<session::Evaluation> evaluate();
+  // Continues a text by `count` tokens (or bytes), on the trainer thread; `done` runs there. From any thread.
+  void sample_text(const std::string& prompt, int count, double temperature,
+                   std::function<void(Result<std::string>)> done);
+
+  // Until close().
+  [[nodiscard]] trainer_link::TrainerProcess& process() const { return *parts_.process; }
+  // Bytes that fetching the data has moved both ways.
+  [[nodiscard]] std::int64_t wire_bytes() const { return parts_.shards != nullptr ? parts_.shards->wire_bytes() : 0; }
+
+ private:
+  [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(mutex_);
+  Result<std::string> continue_bytes(const std::string& prompt, int count, double temperature);
+  Result<std::string> continue_tokens(const std::string& prompt, int count, double temperature);
+
+  RunThreads& threads_;
+  TrainerParts parts_;
+  const bool writes_tokens_;
+  bool resting_ = false;
+  mutable Mutex mutex_;
+  std::optional<trainer_link::TrainerShare> share_ GUARDED_BY(mutex_);  // empty: no training
+};
+
+}  // namespace starling::daemon
