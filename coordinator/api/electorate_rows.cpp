@@ -52,7 +52,7 @@ db::SeatedGroup row_of(const core::SeatedGroup& group) {
   return row;
 }
 
-Status recover_electorate(const db::Stores& stores, const RunId& run_id, core::RecoveredRun& recovered) {
+Status recover_electorate(const db::TrainingStores& stores, const RunId& run_id, core::RecoveredRun& recovered) {
   STARLING_ASSIGN(const auto rounds, newest_rounds(stores.runs, run_id));
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
     recovered.states.push_back({round->round + 1, round->state_digest});

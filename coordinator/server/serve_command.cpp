@@ -97,8 +97,8 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
 }
 
 // The run that the leader serves, as far as the database knows it: for a server that does not lead.
-std::optional<web::ShownRun> shown_from_afar(const db::Stores& stores) {
-  const auto runs = stores.runs.list();
+std::optional<web::ShownRun> shown_from_afar(const db::RunStore& store) {
+  const auto runs = store.list();
   const db::Run* run = runs ? api::choose_run(*runs, "") : nullptr;
   if (run == nullptr || run->retired.unix_ms != 0) return std::nullopt;
   auto read = web::read_past_run(*run);
@@ -120,11 +120,12 @@ web::ServerHealth health(WallTime started, const db::Database& database, const L
 }
 
 web::ServerView server_view(const Observed& observed, const Listeners& listeners) {
-  web::ServerView view{health(observed.started, observed.database, listeners),
-                       observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores()),
-                       {},
-                       "",
-                       observed.certificate_ends};
+  web::ServerView view{
+      health(observed.started, observed.database, listeners),
+      observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores().training.runs),
+      {},
+      "",
+      observed.certificate_ends};
   if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
   view.backup_failure = observed.backups.state().failure;
   return view;
@@ -255,10 +256,10 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
   tell("look at the runs", look_at_lead(parts));
   tell("look at the bans", parts.bans.refresh());
   tell("look at revocations", parts.hosts.refresh());
-  tell("look at maintenance", parts.maintenance.refresh(parts.stores));
+  tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
     tell("look at backups", parts.backups.look());
-    tell("sums of the last day and week", parts.stores.standings.roll(clock.wall_now()));
+    tell("sums of the last day and week", parts.stores.credit.standings.roll(clock.wall_now()));
   }
 }
 
@@ -371,9 +372,9 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto database, database_to_serve(project, clock, broken));
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
   STARLING_ASSIGN(const auto tls, as_coordinator(project, identity));
-  api::HostTable hosts(database->stores().accounts, clock);
+  api::HostTable hosts(database->stores().people.accounts, clock);
   operations::MaintenanceSign maintenance;
-  STARLING_TRY(maintenance.refresh(database->stores()));
+  STARLING_TRY(maintenance.refresh(database->stores().operation.settings));
   STARLING_ASSIGN(const auto people, open_people({project, options, database->stores(), clock, maintenance}));
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
   STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
@@ -403,7 +404,7 @@ Status serve(const ServeOptions& options) {
   api::add_routes(router, api);
   Listeners listeners{nullptr, relay.get()};  // the gate is set before the first request
   web::Site site({project.config.name, database->stores(),
-                  [&] { return leadership.leads() ? shown(run) : shown_from_afar(database->stores()); },
+                  [&] { return leadership.leads() ? shown(run) : shown_from_afar(database->stores().training.runs); },
                   [&] { return health(started, *database, listeners); }, join_advice(project), clock,
                   web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats(),
                   [&run] { return run.hosts(); }});
