@@ -47,9 +47,7 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
   if (round.successor) result.successor = row_of(*round.successor);
-  for (const core::CountedSamples& counted : round.counted) {
-    result.counted.push_back({counted.peer, counted.epoch, counted.first, counted.count});
-  }
+  result.counted = round.counted;
   for (const core::CreditedContribution& contribution : round.contributions) {
     result.record.samples += contribution.samples;
     result.contributions.push_back({contribution.peer, contribution.account, contribution.samples,
@@ -68,14 +66,6 @@ std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dea
   return rows;
 }
 
-std::vector<db::SampleTried> rows_of(const std::vector<core::SampleTried>& tries) {
-  std::vector<db::SampleTried> rows;
-  for (const core::SampleTried& one : tries) {
-    rows.push_back({one.peer, one.account, one.epoch, one.place, one.last_round});
-  }
-  return rows;
-}
-
 Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const RunId& run_id) {
   core::RecoveredLeases recovered;
   STARLING_ASSIGN(recovered.next_epoch, leases.next_epoch(run_id));
@@ -83,19 +73,14 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
   for (const db::EpochProgress& epoch : epochs) {
     recovered.open_epochs.push_back(epoch.epoch);
     STARLING_ASSIGN(const auto counted, leases.counted(run_id, epoch.epoch));
-    for (const db::CountedSamples& row : counted) {
-      recovered.counted.push_back({row.peer_id, row.epoch, row.first, row.samples});
-    }
+    recovered.counted.insert(recovered.counted.end(), counted.begin(), counted.end());
   }
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
     STARLING_ASSIGN(const auto samples, leases.all_set_aside(run_id, page));
-    for (const db::SampleSetAside& sample : samples) recovered.set_aside.push_back({sample.epoch, sample.place});
+    recovered.set_aside.insert(recovered.set_aside.end(), samples.begin(), samples.end());
     if (samples.size() < static_cast<std::size_t>(page.limit)) break;
   }
-  STARLING_ASSIGN(const auto tried, leases.tried(run_id));
-  for (const db::SampleTried& row : tried) {
-    recovered.tried.push_back({row.epoch, row.place, row.peer_id, row.account_id, row.last_round});
-  }
+  STARLING_ASSIGN(recovered.tried, leases.tried(run_id));
   STARLING_ASSIGN(const auto held, leases.held(run_id));
   for (const db::LeasedSamples& row : held) {
     const wire::SampleLease lease{row.number, row.epoch, row.first, row.samples, row.last_round};
@@ -408,16 +393,14 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_leases(active, *dealt);
     } else if (const auto* tried = std::get_if<core::SamplesTried>(&op)) {
       store("store which samples were tried in vain",
-            [&stores, run_id, rows = rows_of(tried->tries), oldest_epoch = tried->oldest_epoch] {
-              return stores.training.leases.add_tried(run_id, rows, oldest_epoch);
+            [&stores, run_id, tries = tried->tries, oldest_epoch = tried->oldest_epoch] {
+              return stores.training.leases.add_tried(run_id, tries, oldest_epoch);
             });
-    } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
+    } else if (const auto* sample = std::get_if<SampleSetAside>(&op)) {
       log_warning("run '{}': sample {} of epoch {} is set aside: no gradient of it is finite", run_id, sample->place,
                   sample->epoch);
       store("store a sample that is set aside",
-            [&stores, run_id, row = db::SampleSetAside{sample->epoch, sample->place}] {
-              return stores.training.leases.set_aside(run_id, row);
-            });
+            [&stores, run_id, row = *sample] { return stores.training.leases.set_aside(run_id, row); });
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{
           run_id,          measured->round, measured->bits_per_byte, measured->bits_per_byte * kNatsPerBit,

@@ -78,7 +78,7 @@ Result<wire::RunManifest> check_run(const Project& project, const db::Run& run) 
 }
 
 // "item 5 of shard 0 in epoch 2"; items are counted from 0.
-std::string name_of(const db::SampleSetAside& sample, const wire::RunManifest& manifest) {
+std::string name_of(const SampleSetAside& sample, const wire::RunManifest& manifest) {
   const wire::SampleRange range{0, 0, sample.place, 1, sample.epoch};
   const std::size_t shard = wire::shard_of(manifest, range);
   const auto starts = wire::sample_starts(manifest, range, wire::sample_space(manifest, shard));
@@ -92,7 +92,7 @@ Status check_samples(const db::LeaseStore& leases, const wire::RunManifest& mani
   if (count == 0) return {};
   STARLING_ASSIGN(const auto samples, leases.all_set_aside(manifest.run_id, {.limit = kSamplesNamed}));
   std::string names;
-  for (const db::SampleSetAside& sample : samples) {
+  for (const SampleSetAside& sample : samples) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(sample, manifest));
   }
   return Error{ErrorCode::failed_precondition,

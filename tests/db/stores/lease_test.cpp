@@ -49,8 +49,8 @@ TEST_CASE_FIXTURE(Fixture, "leases are kept until the round that ends them, and 
   CHECK(epochs->current->counted == 6);
   const auto counted = stores.training.leases.counted("r", 0).value();
   REQUIRE(counted.size() == 1);
-  CHECK(counted[0].peer_id == peer(1));
-  CHECK(counted[0].samples == 6);
+  CHECK(counted[0].peer == peer(1));
+  CHECK(counted[0].count == 6);
   CHECK(stores.training.contributions.verify_totals().ok());
 }
 
@@ -82,8 +82,8 @@ TEST_CASE_FIXTURE(Fixture, "tries are kept until their sample is set aside, or t
   REQUIRE(stores.training.leases.add_tried("r", {tries[0]}, 0).ok());  // counts once
   const auto kept = stores.training.leases.tried("r").value();
   REQUIRE(kept.size() == 3);
-  CHECK(kept[1].peer_id == peer(2));
-  CHECK(kept[1].account_id == ada);
+  CHECK(kept[1].peer == peer(2));
+  CHECK(kept[1].account == ada);
   CHECK(kept[1].place == 5);
   CHECK(kept[1].last_round == 6);
   CHECK(stores.training.leases.tried("another")->empty());
