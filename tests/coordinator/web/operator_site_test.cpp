@@ -315,10 +315,10 @@ TEST_CASE("markup, quotes, paths and SQL in any field of the operator's are text
 TEST_CASE("the audit log is read in pages, to its beginning") {
   Office office;
   for (int i = 0; i < 250; ++i) {
-    REQUIRE(
-        office.stores()
-            .operation.audit.add({0, office.pages.clock.wall_now(), "ada (command)", "run start", "r" + std::to_string(i), ""})
-            .ok());
+    REQUIRE(office.stores()
+                .operation.audit
+                .add({0, office.pages.clock.wall_now(), "ada (command)", "run start", "r" + std::to_string(i), ""})
+                .ok());
   }
   Grace grace(office);
   Fields query;
