@@ -87,10 +87,10 @@ Finding of_graphics(const wire::RulesStatus& rules) {
 Finding of_disk(const Facts& facts) {
   if (!facts.disk_free_bytes) return {Health::note, "disk", "cannot be looked at", ""};
   const double free_gb = static_cast<double>(*facts.disk_free_bytes) / kGigabyte;
-  const bool low = free_gb < facts.preferences.disk_free_min_gb;
+  const bool low = free_gb < facts.preferences.storage.disk_free_min_gb;
   return {low ? Health::bad : Health::good, "disk", fmt::format("{:.1f} GB are free", free_gb),
           low ? fmt::format("free some, or leave less than {} GB of it free: starling prefs set disk_free_min_gb GB",
-                            facts.preferences.disk_free_min_gb)
+                            facts.preferences.storage.disk_free_min_gb)
               : ""};
 }
 

@@ -41,14 +41,15 @@ Permission App::permission() const {
   permission.coordinator = verdict.network != policy::NetworkUse::none;
   permission.spares_data = verdict.reason == policy::Reason::data_cap;
   const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;
-  permission.port_mapping = governor_.preferences().port_mapping;
-  permission.relay_bytes_per_s = relays ? governor_.preferences().relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
+  permission.port_mapping = governor_.preferences().traffic.port_mapping;
+  permission.relay_bytes_per_s =
+      relays ? governor_.preferences().traffic.relay_max_mbit_s.value_or(0) * kBytesPerMbit : 0;
   permission.disk_bytes_left = governor_.disk_bytes_left();
   const double below_cap = governor_.bytes_per_s_below_cap();
-  permission.upload_bytes_per_s = lower_limit(governor_.preferences().upload_max_mbit_s, below_cap);
-  permission.download_bytes_per_s = lower_limit(governor_.preferences().download_max_mbit_s, below_cap);
+  permission.upload_bytes_per_s = lower_limit(governor_.preferences().traffic.upload_max_mbit_s, below_cap);
+  permission.download_bytes_per_s = lower_limit(governor_.preferences().traffic.download_max_mbit_s, below_cap);
   permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes),
-                      verdict.gpu ? governor_.preferences().gpu_memory_percent : 0};
+                      verdict.gpu ? governor_.preferences().limits.gpu_memory_percent : 0};
   return permission;
 }
 
@@ -69,10 +70,10 @@ void App::obey() {
   count_turn();
   preparation_.allowed = governor_.may_prepare();
   const wire::Preferences& preferences = governor_.preferences();
-  updates_.keeper->obey({preferences.update_check, preferences.update_install,
+  updates_.keeper->obey({preferences.updates.update_check, preferences.updates.update_install,
                          governor_.verdict().network != policy::NetworkUse::none,
                          governor_.verdict().network == policy::NetworkUse::all,
-                         static_cast<std::int64_t>(preferences.disk_free_min_gb * kBytesPerGigabyte)});
+                         static_cast<std::int64_t>(preferences.storage.disk_free_min_gb * kBytesPerGigabyte)});
   const Permission allowed = permission();
   line_.upload.set_rate(clocks_.corrected.now(), allowed.upload_bytes_per_s);
   line_.download.set_rate(clocks_.corrected.now(), allowed.download_bytes_per_s);

@@ -63,7 +63,7 @@ Governor::Governor(storage::PreferenceFiles files, const Clock& clock, int threa
 }
 
 policy::Month Governor::month() const {
-  return policy::month_around(clock_.wall_now(), preferences_.data_month_first_day, offset_);
+  return policy::month_around(clock_.wall_now(), preferences_.traffic.data_month_first_day, offset_);
 }
 
 const policy::Verdict& Governor::decide() {
@@ -88,19 +88,19 @@ bool Governor::may_prepare() const {
 
 std::int64_t Governor::disk_bytes_left() const {
   const auto bytes = [](int gigabytes) { return static_cast<std::int64_t>(gigabytes * kGigabyte); };
-  const std::int64_t by_cap = bytes(preferences_.disk_max_gb) - surroundings_.disk_used_bytes.value_or(0);
+  const std::int64_t by_cap = bytes(preferences_.storage.disk_max_gb) - surroundings_.disk_used_bytes.value_or(0);
   if (!surroundings_.disk_free_bytes) return by_cap;
-  return std::min(by_cap, *surroundings_.disk_free_bytes - bytes(preferences_.disk_free_min_gb));
+  return std::min(by_cap, *surroundings_.disk_free_bytes - bytes(preferences_.storage.disk_free_min_gb));
 }
 
 MemoryHere Governor::memory() const {
-  const int percent = std::max(preferences_.memory_idle_percent, preferences_.memory_in_use_percent);
+  const int percent = std::max(preferences_.limits.memory_idle_percent, preferences_.limits.memory_in_use_percent);
   return {surroundings_.memory_bytes, surroundings_.memory_bytes / 100 * percent};
 }
 
 double Governor::bytes_per_s_below_cap() const {
-  if (!preferences_.data_max_gb_per_month) return 0;
-  const double cap = *preferences_.data_max_gb_per_month * kGigabyte;
+  if (!preferences_.traffic.data_max_gb_per_month) return 0;
+  const double cap = *preferences_.traffic.data_max_gb_per_month * kGigabyte;
   const double left = cap - static_cast<double>(traffic_.total());
   // The round under way is over for us: without our part, the others finish it.
   if (left <= 0) return kTrickleBytesPerS;
@@ -111,7 +111,7 @@ double Governor::bytes_per_s_below_cap() const {
 }
 
 sensors::Needs Governor::needs() const {
-  return {!preferences_.exclusive_programs.empty(), preferences_.temperature_max_c.has_value()};
+  return {!preferences_.when.exclusive_programs.empty(), preferences_.limits.temperature_max_c.has_value()};
 }
 
 void Governor::count(const TrafficCounters& since_start) {
@@ -120,7 +120,7 @@ void Governor::count(const TrafficCounters& since_start) {
   traffic_.coordinator += growth(since_start.coordinator, counted_.coordinator);
   counted_ = since_start;
   const double unsaved = static_cast<double>(traffic_.total() - traffic_saved_total_);
-  const double cap = preferences_.data_max_gb_per_month.value_or(kNoCapGb) * kGigabyte;
+  const double cap = preferences_.traffic.data_max_gb_per_month.value_or(kNoCapGb) * kGigabyte;
   const bool much = unsaved > std::max(kUnsavedShare * cap, kUnsavedBytesMin);
   if (much || clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
 }
@@ -219,7 +219,7 @@ void Governor::describe(wire::DaemonStatus& status) const {
   rules.month_averaging_bytes = traffic_.averaging;
   rules.month_models_bytes = traffic_.models;
   rules.month_coordinator_bytes = traffic_.coordinator;
-  rules.month_bytes_max = static_cast<std::int64_t>(preferences_.data_max_gb_per_month.value_or(0) * kGigabyte);
+  rules.month_bytes_max = static_cast<std::int64_t>(preferences_.traffic.data_max_gb_per_month.value_or(0) * kGigabyte);
   // The forecast is by the hour, so that a status does not change with the time alone.
   const WallTime hour{clock_.wall_now().unix_ms / kHourMs * kHourMs};
   rules.month_bytes_forecast = policy::forecast_month_bytes(traffic_.total(), month(), hour).value_or(0);

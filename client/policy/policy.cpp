@@ -23,7 +23,7 @@ bool paused_by_request(const Situation& s) {
 
 bool is_idle(const Situation& s) {
   return s.surroundings.user_idle.has_value() &&
-         *s.surroundings.user_idle >= std::chrono::minutes(s.preferences.idle_minutes);
+         *s.surroundings.user_idle >= std::chrono::minutes(s.preferences.when.idle_minutes);
 }
 
 bool outside(bool on, const wire::WeekHours& hours, const Situation& s) {
@@ -31,23 +31,23 @@ bool outside(bool on, const wire::WeekHours& hours, const Situation& s) {
 }
 
 bool too_hot(const Situation& s) {
-  if (!s.preferences.temperature_max_c || !s.surroundings.temperature_c) return false;
-  const double limit = *s.preferences.temperature_max_c;
+  if (!s.preferences.limits.temperature_max_c || !s.surroundings.temperature_c) return false;
+  const double limit = *s.preferences.limits.temperature_max_c;
   return *s.surroundings.temperature_c > (s.before == Reason::too_hot ? limit - kCoolDownC : limit);
 }
 
 bool data_used_up(const Situation& s) {
-  const auto& cap = s.preferences.data_max_gb_per_month;
+  const auto& cap = s.preferences.traffic.data_max_gb_per_month;
   return cap.has_value() && static_cast<double>(s.month_bytes) >= *cap * kGigabyte;
 }
 
 bool on_metered(const Situation& s) {
-  return s.preferences.network == UseMode::rules && !s.preferences.on_metered && s.surroundings.metered == true;
+  return s.preferences.network == UseMode::rules && !s.preferences.when.on_metered && s.surroundings.metered == true;
 }
 
 bool outside_network_hours(const Situation& s) {
   return s.preferences.network == UseMode::rules &&
-         outside(s.preferences.network_schedule_on, s.preferences.network_schedule, s);
+         outside(s.preferences.hours.network_schedule_on, s.preferences.hours.network_schedule, s);
 }
 
 Reason request_reason(const Situation& s) {
@@ -60,10 +60,10 @@ Reason request_reason(const Situation& s) {
 // These limits hold in every mode.
 Reason limit_reason(const Situation& s) {
   const Surroundings& around = s.surroundings;
-  if (around.disk_free_bytes && *around.disk_free_bytes < s.preferences.disk_free_min_gb * kGigabyte) {
+  if (around.disk_free_bytes && *around.disk_free_bytes < s.preferences.storage.disk_free_min_gb * kGigabyte) {
     return Reason::disk_low;
   }
-  if (around.disk_used_bytes && *around.disk_used_bytes > s.preferences.disk_max_gb * kGigabyte) {
+  if (around.disk_used_bytes && *around.disk_used_bytes > s.preferences.storage.disk_max_gb * kGigabyte) {
     return Reason::disk_cap;
   }
   if (too_hot(s)) return Reason::too_hot;
@@ -72,18 +72,19 @@ Reason limit_reason(const Situation& s) {
 
 Reason battery_reason(const Situation& s) {
   if (s.surroundings.on_battery != true) return Reason::none;
-  if (!s.preferences.on_battery) return Reason::battery;
-  const bool low = s.surroundings.battery_percent.value_or(100) < s.preferences.battery_min_percent;
+  if (!s.preferences.when.on_battery) return Reason::battery;
+  const bool low = s.surroundings.battery_percent.value_or(100) < s.preferences.when.battery_min_percent;
   return low ? Reason::battery_low : Reason::none;
 }
 
 Reason compute_rule(const Situation& s) {
   if (s.preferences.compute == UseMode::always) return Reason::none;
   if (exclusive_program_running(s)) return Reason::exclusive_program;
-  if (!s.preferences.during_fullscreen && s.surroundings.fullscreen == true) return Reason::fullscreen;
+  if (!s.preferences.when.during_fullscreen && s.surroundings.fullscreen == true) return Reason::fullscreen;
   if (const Reason battery = battery_reason(s); battery != Reason::none) return battery;
-  if (outside(s.preferences.compute_schedule_on, s.preferences.compute_schedule, s)) return Reason::compute_hours;
-  if (s.preferences.while_in_use || is_idle(s)) return Reason::none;
+  if (outside(s.preferences.hours.compute_schedule_on, s.preferences.hours.compute_schedule, s))
+    return Reason::compute_hours;
+  if (s.preferences.when.while_in_use || is_idle(s)) return Reason::none;
   return s.surroundings.user_idle.has_value() ? Reason::in_use : Reason::idle_unknown;
 }
 
@@ -109,15 +110,16 @@ NetworkUse network_use(const Situation& s) {
 std::string why_no_gpu(const Situation& s) {
   if (s.pause_request.gpu && !is_over(s.pause_request.gpu_until, s.now)) return gpu_pause_text(s);
   if (s.preferences.gpu == UseMode::never) return "switched off in the preferences";
-  if (s.preferences.gpu == UseMode::always || s.preferences.gpu_while_in_use || is_idle(s)) return "";
+  if (s.preferences.gpu == UseMode::always || s.preferences.when.gpu_while_in_use || is_idle(s)) return "";
   return s.surroundings.user_idle ? "somebody uses the computer" : "no sensor tells whether somebody uses the computer";
 }
 
 // At least one thread: otherwise a reason would have to be shown.
 int thread_share(const Situation& s) {
-  const int percent = is_idle(s) ? s.preferences.threads_idle_percent : s.preferences.threads_in_use_percent;
+  const int percent =
+      is_idle(s) ? s.preferences.limits.threads_idle_percent : s.preferences.limits.threads_in_use_percent;
   const int share = std::max(1, s.surroundings.processor_threads * percent / 100);
-  return std::min(share, s.preferences.threads_max.value_or(share));
+  return std::min(share, s.preferences.limits.threads_max.value_or(share));
 }
 
 std::vector<std::string> unknown_sensors(const Situation& s) {
@@ -125,11 +127,11 @@ std::vector<std::string> unknown_sensors(const Situation& s) {
   const wire::Preferences& p = s.preferences;
   const Surroundings& around = s.surroundings;
   if (!around.user_idle) unknown.emplace_back("idle time");
-  if (!around.on_battery && !p.on_battery) unknown.emplace_back("battery");
-  if (!around.metered && !p.on_metered) unknown.emplace_back("metered network");
-  if (!around.fullscreen && !p.during_fullscreen) unknown.emplace_back("full screen");
-  if (!around.temperature_c && p.temperature_max_c) unknown.emplace_back("temperature");
-  if (!around.programs && !p.exclusive_programs.empty()) unknown.emplace_back("running programs");
+  if (!around.on_battery && !p.when.on_battery) unknown.emplace_back("battery");
+  if (!around.metered && !p.when.on_metered) unknown.emplace_back("metered network");
+  if (!around.fullscreen && !p.when.during_fullscreen) unknown.emplace_back("full screen");
+  if (!around.temperature_c && p.limits.temperature_max_c) unknown.emplace_back("temperature");
+  if (!around.programs && !p.when.exclusive_programs.empty()) unknown.emplace_back("running programs");
   return unknown;
 }
 
@@ -141,7 +143,7 @@ const std::string* exclusive_program_running(const Situation& s) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
   };
   if (!s.surroundings.programs) return nullptr;
-  for (const std::string& exclusive : s.preferences.exclusive_programs) {
+  for (const std::string& exclusive : s.preferences.when.exclusive_programs) {
     for (const std::string& running : *s.surroundings.programs) {
       if (same(exclusive, running)) return &exclusive;
     }
@@ -158,8 +160,8 @@ Verdict decide(const Situation& situation) {
   verdict.gpu_text = why_no_gpu(situation);
   verdict.gpu = verdict.gpu_text.empty();
   verdict.threads = thread_share(situation);
-  const int memory_percent =
-      is_idle(situation) ? situation.preferences.memory_idle_percent : situation.preferences.memory_in_use_percent;
+  const int memory_percent = is_idle(situation) ? situation.preferences.limits.memory_idle_percent
+                                                : situation.preferences.limits.memory_in_use_percent;
   verdict.memory_bytes = situation.surroundings.memory_bytes / 100 * memory_percent;
   verdict.unknown = unknown_sensors(situation);
   return verdict;

@@ -36,20 +36,20 @@ Explanation limit_explanation(Reason reason, const Situation& s) {
   const wire::Preferences& p = s.preferences;
   switch (reason) {
     case Reason::disk_low:
-      return {fmt::format("less than {} GB of the disk are free", p.disk_free_min_gb),
+      return {fmt::format("less than {} GB of the disk are free", p.storage.disk_free_min_gb),
               "there is more room",
               {"free some disk space, or leave less of it free", "prefs set disk_free_min_gb GB"}};
     case Reason::disk_cap:
-      return {fmt::format("models and data take more than the {} GB of disk you allow", p.disk_max_gb),
+      return {fmt::format("models and data take more than the {} GB of disk you allow", p.storage.disk_max_gb),
               "you allow more",
               {"allow more disk space", "prefs set disk_max_gb GB"}};
     case Reason::too_hot:
-      return {fmt::format("the computer is hotter than the {} °C you allow", *p.temperature_max_c),
+      return {fmt::format("the computer is hotter than the {} °C you allow", *p.limits.temperature_max_c),
               "it has cooled down",
               {"let it cool down, or allow more", "prefs set temperature_max_c DEGREES"}};
     default: {
-      const Month month = month_around(s.now, p.data_month_first_day, s.offset);
-      return {fmt::format("this month's {} GB of data are used up", *p.data_max_gb_per_month),
+      const Month month = month_around(s.now, p.traffic.data_month_first_day, s.offset);
+      return {fmt::format("this month's {} GB of data are used up", *p.traffic.data_max_gb_per_month),
               at(s, month.end),
               {"allow more data", "prefs set data_max_gb_per_month GB"},
               month.end};
@@ -65,7 +65,7 @@ Explanation hours_explanation(const Situation& s, std::string text, const wire::
 
 Explanation in_use_explanation(const Situation& s) {
   return {"somebody uses the computer",
-          fmt::format("nobody has used it for {} minutes", s.preferences.idle_minutes),
+          fmt::format("nobody has used it for {} minutes", s.preferences.when.idle_minutes),
           {"train while it is in use too", "prefs set while_in_use yes"}};
 }
 
@@ -87,11 +87,11 @@ Explanation rule_explanation(Reason reason, const Situation& s) {
               "it is plugged in",
               {"plug it in, or train on battery too", "prefs set on_battery yes"}};
     case Reason::battery_low:
-      return {fmt::format("the battery is below {} %", p.battery_min_percent),
+      return {fmt::format("the battery is below {} %", p.when.battery_min_percent),
               "it is plugged in or charged",
               {"plug it in, or allow a lower charge", "prefs set battery_min_percent PERCENT"}};
     case Reason::compute_hours:
-      return hours_explanation(s, "outside the hours of your schedule", p.compute_schedule,
+      return hours_explanation(s, "outside the hours of your schedule", p.hours.compute_schedule,
                                {"train at any hour", "prefs set compute_schedule_on no"});
     case Reason::in_use:
       return in_use_explanation(s);
@@ -104,7 +104,7 @@ Explanation rule_explanation(Reason reason, const Situation& s) {
               "another network is connected",
               {"use it nevertheless", "prefs set on_metered yes"}};
     default:
-      return hours_explanation(s, "outside the network hours of your schedule", p.network_schedule,
+      return hours_explanation(s, "outside the network hours of your schedule", p.hours.network_schedule,
                                {"use the network at any hour", "prefs set network_schedule_on no"});
   }
 }

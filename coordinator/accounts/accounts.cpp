@@ -15,11 +15,11 @@ namespace {
 constexpr KeyedLimits kSignUpLimits{20, 1.0 / 300};  // per address
 constexpr KeyedLimits kLetterLimits{5, 1.0 / 600};
 
-Result<std::string> issue(const db::Stores& stores, db::Ticket ticket, WallTime now) {
+Result<std::string> issue(db::SessionStore& sessions, db::Ticket ticket, WallTime now) {
   std::string token = crypto::make_token();
   ticket.token_hash = crypto::hash_token(token);
   ticket.expires = {now.unix_ms + to_ms(Accounts::kLinkLifetime)};
-  STARLING_TRY(stores.sessions.issue(ticket, now));
+  STARLING_TRY(sessions.issue(ticket, now));
   return token;
 }
 
@@ -32,9 +32,9 @@ Error wait_for(Duration wait, std::string_view what) {
 
 Accounts::Accounts(Parts parts)
     : parts_(std::move(parts)),
-      guard_([this](const std::string& name) { return parts_.stores.logins.find(name); }, parts_.clock, parts_.secret,
-             parts_.limits),
-      sessions_(parts_.stores.sessions, parts_.clock),
+      guard_([this](const std::string& name) { return parts_.stores.people.logins.find(name); }, parts_.clock,
+             parts_.secret, parts_.limits),
+      sessions_(parts_.stores.people.sessions, parts_.clock),
       sign_ups_(crypto::random_u64(), parts_.clock.now(), kSignUpLimits),
       letters_(crypto::random_u64(), parts_.clock.now(), kLetterLimits) {}
 
@@ -56,7 +56,7 @@ Result<SignedIn> Accounts::sign_up(const SignUpForm& form, const Caller& caller)
   request.now = parts_.clock.wall_now();
   request.state = parts_.policy.approval ? db::AccountState::waiting : db::AccountState::active;
   STARLING_ASSIGN(request.password, guard_.hash(form.password));
-  STARLING_ASSIGN(const AccountId account, parts_.stores.logins.sign_up(request));
+  STARLING_ASSIGN(const AccountId account, parts_.stores.people.logins.sign_up(request));
   if (!request.email.empty() && parts_.outbox.open()) (void)send_verification(account).ok();  // can be requested again
   return let_in({account, request.email, {}, request.password});
 }
@@ -74,7 +74,7 @@ Result<SignedIn> Accounts::let_in(const db::Login& login) {
 }
 
 Status Accounts::send_verification(AccountId account) {
-  STARLING_ASSIGN(const db::Login login, parts_.stores.logins.of(account));
+  STARLING_ASSIGN(const db::Login login, parts_.stores.people.logins.of(account));
   if (login.email.empty()) return Error{ErrorCode::failed_precondition, "the account has no e-mail address"};
   if (login.verified.unix_ms > 0) return {};
   if (!parts_.outbox.open()) {
@@ -83,9 +83,9 @@ Status Accounts::send_verification(AccountId account) {
   if (const Duration wait = letters_.take(login.email, parts_.clock.now()); wait > Duration{}) {
     return wait_for(wait, "mail was sent to this address just now");
   }
-  STARLING_ASSIGN(
-      const std::string token,
-      issue(parts_.stores, {{}, db::TicketPurpose::verify, account, login.email, {}}, parts_.clock.wall_now()));
+  STARLING_ASSIGN(const std::string token,
+                  issue(parts_.stores.people.sessions, {{}, db::TicketPurpose::verify, account, login.email, {}},
+                        parts_.clock.wall_now()));
   return parts_.outbox.leave(
       {login.email, parts_.project + ": is this your address?",
        fmt::format(
@@ -98,8 +98,8 @@ Status Accounts::send_verification(AccountId account) {
 Status Accounts::verify(const std::string& token) {
   const WallTime now = parts_.clock.wall_now();
   STARLING_ASSIGN(const db::Ticket ticket,
-                  parts_.stores.sessions.spend(crypto::hash_token(token), db::TicketPurpose::verify, now));
-  return parts_.stores.logins.verify(ticket.account_id, ticket.email, now);
+                  parts_.stores.people.sessions.spend(crypto::hash_token(token), db::TicketPurpose::verify, now));
+  return parts_.stores.people.logins.verify(ticket.account_id, ticket.email, now);
 }
 
 // Takes equally long for known and unknown addresses: a ticket for an account is one write, and the letter is only
@@ -112,16 +112,16 @@ Status Accounts::forgot(const std::string& email, const Caller& caller) {
   Duration wait = from.empty() ? Duration{} : letters_.take(from, now);
   if (wait == Duration{}) wait = letters_.take(address, now);
   if (wait > Duration{}) return wait_for(wait, "mail was asked for just now");
-  STARLING_ASSIGN(const auto logins, parts_.stores.logins.claiming(address));
+  STARLING_ASSIGN(const auto logins, parts_.stores.people.logins.claiming(address));
   if (logins.empty()) {  // an equal amount of work
-    STARLING_TRY(parts_.stores.settings.keep("unknown address", "").status());
+    STARLING_TRY(parts_.stores.operation.settings.keep("unknown address", "").status());
     return {};
   }
   const db::Login& login = logins.front();
-  STARLING_ASSIGN(
-      const std::string token,
-      issue(parts_.stores, {{}, db::TicketPurpose::password, login.account_id, address, {}}, parts_.clock.wall_now()));
-  STARLING_ASSIGN(const db::Account account, parts_.stores.accounts.find_account(login.account_id));
+  STARLING_ASSIGN(const std::string token,
+                  issue(parts_.stores.people.sessions, {{}, db::TicketPurpose::password, login.account_id, address, {}},
+                        parts_.clock.wall_now()));
+  STARLING_ASSIGN(const db::Account account, parts_.stores.people.accounts.find_account(login.account_id));
   return parts_.outbox.leave(
       {address, parts_.project + ": a new password",
        fmt::format(
@@ -134,16 +134,17 @@ Status Accounts::forgot(const std::string& email, const Caller& caller) {
 Status Accounts::new_password(const std::string& token, const std::string& password) {
   const WallTime now = parts_.clock.wall_now();
   const Digest hashed = crypto::hash_token(token);
-  STARLING_ASSIGN(const db::Ticket ticket, parts_.stores.sessions.look_at(hashed, db::TicketPurpose::password, now));
-  STARLING_ASSIGN(const db::Account account, parts_.stores.accounts.find_account(ticket.account_id));
+  STARLING_ASSIGN(const db::Ticket ticket,
+                  parts_.stores.people.sessions.look_at(hashed, db::TicketPurpose::password, now));
+  STARLING_ASSIGN(const db::Account account, parts_.stores.people.accounts.find_account(ticket.account_id));
   db::Login login{ticket.account_id, "", {}, ""};
-  if (const auto kept = parts_.stores.logins.of(ticket.account_id); kept.ok()) login = *kept;
+  if (const auto kept = parts_.stores.people.logins.of(ticket.account_id); kept.ok()) login = *kept;
   STARLING_TRY(check_new_password(password, account.display_name, login.email));
   STARLING_ASSIGN(login.password, guard_.hash(password));
-  STARLING_TRY(parts_.stores.sessions.spend(hashed, db::TicketPurpose::password, now).status());
-  STARLING_TRY(parts_.stores.logins.set(login));
+  STARLING_TRY(parts_.stores.people.sessions.spend(hashed, db::TicketPurpose::password, now).status());
+  STARLING_TRY(parts_.stores.people.logins.set(login));
   if (!ticket.email.empty() && ticket.email == login.email) {
-    STARLING_TRY(parts_.stores.logins.verify(ticket.account_id, ticket.email, now));
+    STARLING_TRY(parts_.stores.people.logins.verify(ticket.account_id, ticket.email, now));
   }
   return sessions_.close_all(ticket.account_id);
 }
@@ -151,16 +152,16 @@ Status Accounts::new_password(const std::string& token, const std::string& passw
 Result<std::string> Accounts::link_code(AccountId account) {
   std::string code = make_code();
   const WallTime now = parts_.clock.wall_now();
-  STARLING_TRY(parts_.stores.sessions.issue(
+  STARLING_TRY(parts_.stores.people.sessions.issue(
       {crypto::hash_token(code), db::TicketPurpose::computer, account, "", {now.unix_ms + to_ms(kCodeLifetime)}}, now));
   return code;
 }
 
 Result<std::string> own_secret(db::SettingStore& settings) { return settings.keep("secret", crypto::make_token()); }
 
-Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
+Result<std::string> password_link(db::SessionStore& sessions, AccountId account, const std::string& web_root,
                                   WallTime now) {
-  STARLING_ASSIGN(const std::string token, issue(stores, {{}, db::TicketPurpose::password, account, "", {}}, now));
+  STARLING_ASSIGN(const std::string token, issue(sessions, {{}, db::TicketPurpose::password, account, "", {}}, now));
   return fmt::format("{}/password?token={}", web_root, token);
 }
 

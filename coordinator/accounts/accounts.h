@@ -81,7 +81,7 @@ class Accounts {
 // The secret of this coordinator, made when it is first needed.
 Result<std::string> own_secret(db::SettingStore& settings);
 // A link for a new password, for an operator to hand out.
-Result<std::string> password_link(const db::Stores& stores, AccountId account, const std::string& web_root,
+Result<std::string> password_link(db::SessionStore& sessions, AccountId account, const std::string& web_root,
                                   WallTime now);
 // The error for an account that cannot be used now: waiting or deleted.
 Status check_state(const db::Account& account);

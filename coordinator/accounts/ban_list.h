@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "db/stores/stores.h"
+#include "db/stores/operator_stores.h"
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"

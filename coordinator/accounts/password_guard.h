@@ -8,7 +8,7 @@
 #include <string>
 
 #include "coordinator/accounts/keyed_limiter.h"
-#include "db/stores/stores.h"
+#include "db/stores/login_stores.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 

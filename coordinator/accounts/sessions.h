@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "db/stores/stores.h"
+#include "db/stores/login_stores.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 

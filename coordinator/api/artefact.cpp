@@ -26,7 +26,7 @@ std::optional<std::int64_t> range_start(std::string_view header) {
 gate::Response artefact(const Api& api, const gate::Request& request) {
   const auto digest = Digest::from_hex(request.suffix);
   if (!digest) return error_response({ErrorCode::not_found, "an artefact is named by 64 lower-case hex digits"});
-  const auto record = api.stores.artefacts.find(*digest);
+  const auto record = api.stores.training.artefacts.find(*digest);
   if (!record) return error_response(told(record.error()));
 
   gate::Response response;

@@ -23,7 +23,7 @@ Status keep(const Api& api, const core::CheckpointWanted& wanted, const wire::Ch
   const db::KeptCheckpoint record{wanted.run_id,          checkpoint.round,      checkpoint.state_digest,
                                   checkpoint.file.sha256, checkpoint.file.bytes, peer,
                                   api.clock.wall_now()};
-  STARLING_ASSIGN(const auto gone, api.stores.checkpoints.keep(record));
+  STARLING_ASSIGN(const auto gone, api.stores.training.checkpoints.keep(record));
   for (const Digest& digest : gone) {
     std::error_code absent;
     std::filesystem::remove(api.artefacts / digest.hex(), absent);

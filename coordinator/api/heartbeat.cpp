@@ -29,7 +29,7 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
                                                                wire::kProtocolVersion, told->protocol)});
   }
   // A missing note of the visit is no reason to refuse it.
-  (void)api.stores.accounts.touch_host(*request.peer, api.clock.wall_now()).ok();
+  (void)api.stores.people.accounts.touch_host(*request.peer, api.clock.wall_now()).ok();
   auto reply = api.run.heartbeat({*request.peer, *account, request.remote_address}, *told);
   if (reply && reply->notice.empty()) {
     if (const auto maintenance = api.maintenance.shown()) reply->notice = operations::notice_of(*maintenance);

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "coordinator/core/types.h"
-#include "db/stores/stores.h"
+#include "db/stores/people_stores.h"
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 

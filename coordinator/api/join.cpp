@@ -49,7 +49,7 @@ Result<db::JoinRequest> check_join(const Api& api, const wire::JoinRequest& want
 // so this reveals nothing.
 Result<AccountId> account_by_password(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   const bool by_address = wanted.display_name.find('@') != std::string::npos;
-  const auto named = api.stores.logins.find(wanted.display_name);
+  const auto named = api.stores.people.logins.find(wanted.display_name);
   if (!by_address && !named && named.error().code == ErrorCode::not_found) return AccountId{0};
   STARLING_ASSIGN(const db::Login login,
                   api.accounts.guard().check(wanted.display_name, wanted.password, {address, ""}));
@@ -98,14 +98,14 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   STARLING_TRY(choose_account(api, wanted, address, request));
   STARLING_TRY(
       api.accounts.parts().bans.admit(api.hosts.account_of(request.peer_id).value_or(0), request.peer_id, address));
-  const Result<AccountId> account = api.stores.accounts.join(request);
+  const Result<AccountId> account = api.stores.people.accounts.join(request);
   if (!account && account.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
                  fmt::format("the name '{}' is taken; '{}' may be free", request.display_name,
                              suggestion(request.display_name, request.peer_id))};
   }
   if (!account) return told(account.error());
-  const Result<db::Account> joined = api.stores.accounts.find_account(*account);
+  const Result<db::Account> joined = api.stores.people.accounts.find_account(*account);
   if (!joined) return told(joined.error());
   STARLING_TRY(accounts::check_state(*joined));
   wire::JoinReply reply;
@@ -128,7 +128,7 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   const Result<AccountId> account = api.hosts.admit(*peer);
   if (!account) return told(account.error());
   STARLING_TRY(api.accounts.parts().bans.admit(*account, *peer, address));
-  const Result<db::Host> host = api.stores.accounts.find_host(*peer);
+  const Result<db::Host> host = api.stores.people.accounts.find_host(*peer);
   if (!host) return told(host.error());
   STARLING_TRY(db::check_device_token(host->token_hash, token_of(wanted.device_token)));
   wire::RenewReply reply;

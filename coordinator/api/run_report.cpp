@@ -37,13 +37,13 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
   report.retired = run.retired.unix_ms != 0;
   report.round = run.round;
   report.target_batch_size = target_batch_size;
-  STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(run.run_id));
+  STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(run.run_id));
   report.totals = credited.totals;
   report.volunteers = credited.volunteers;
-  STARLING_ASSIGN(report.rows, stores.standings.volunteers_of(run.run_id, {.limit = db::kPageRowsMax}));
-  STARLING_ASSIGN(report.first_evaluation, stores.evaluations.first(run.run_id));
-  STARLING_ASSIGN(report.latest_evaluation, stores.evaluations.latest(run.run_id));
-  STARLING_ASSIGN(report.epochs, db::run_epochs(stores.leases, run.run_id));
+  STARLING_ASSIGN(report.rows, stores.credit.standings.volunteers_of(run.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(report.first_evaluation, stores.training.evaluations.first(run.run_id));
+  STARLING_ASSIGN(report.latest_evaluation, stores.training.evaluations.latest(run.run_id));
+  STARLING_ASSIGN(report.epochs, db::run_epochs(stores.training.leases, run.run_id));
   return report;
 }
 

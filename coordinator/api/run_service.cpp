@@ -48,9 +48,7 @@ db::RoundResult round_result(const wire::RunManifest& manifest, const core::Roun
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
   if (round.successor) result.successor = row_of(*round.successor);
   result.confirmed = round.confirmed;
-  for (const core::CountedSamples& counted : round.counted) {
-    result.counted.push_back({counted.peer, counted.epoch, counted.first, counted.count});
-  }
+  result.counted = round.counted;
   for (const core::CreditedContribution& contribution : round.contributions) {
     result.record.samples += contribution.samples;
     result.contributions.push_back({contribution.peer, contribution.account, contribution.samples,
@@ -69,14 +67,6 @@ std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dea
   return rows;
 }
 
-std::vector<db::SampleTried> rows_of(const std::vector<core::SampleTried>& tries) {
-  std::vector<db::SampleTried> rows;
-  for (const core::SampleTried& one : tries) {
-    rows.push_back({one.peer, one.account, one.epoch, one.place, one.last_round});
-  }
-  return rows;
-}
-
 Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const RunId& run_id) {
   core::RecoveredLeases recovered;
   STARLING_ASSIGN(recovered.next_epoch, leases.next_epoch(run_id));
@@ -84,19 +74,14 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
   for (const db::EpochProgress& epoch : epochs) {
     recovered.open_epochs.push_back(epoch.epoch);
     STARLING_ASSIGN(const auto counted, leases.counted(run_id, epoch.epoch));
-    for (const db::CountedSamples& row : counted) {
-      recovered.counted.push_back({row.peer_id, row.epoch, row.first, row.samples});
-    }
+    recovered.counted.insert(recovered.counted.end(), counted.begin(), counted.end());
   }
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
     STARLING_ASSIGN(const auto samples, leases.all_set_aside(run_id, page));
-    for (const db::SampleSetAside& sample : samples) recovered.set_aside.push_back({sample.epoch, sample.place});
+    recovered.set_aside.insert(recovered.set_aside.end(), samples.begin(), samples.end());
     if (samples.size() < static_cast<std::size_t>(page.limit)) break;
   }
-  STARLING_ASSIGN(const auto tried, leases.tried(run_id));
-  for (const db::SampleTried& row : tried) {
-    recovered.tried.push_back({row.epoch, row.place, row.peer_id, row.account_id, row.last_round});
-  }
+  STARLING_ASSIGN(recovered.tried, leases.tried(run_id));
   STARLING_ASSIGN(const auto held, leases.held(run_id));
   for (const db::LeasedSamples& row : held) {
     const wire::SampleLease lease{row.number, row.epoch, row.first, row.samples, row.last_round};
@@ -106,10 +91,10 @@ Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const
 }
 
 // Returns the sum of each account in the run's ledger.
-Result<std::vector<core::AccountSamples>> read_credited(const db::Stores& stores, const RunId& run_id) {
+Result<std::vector<core::AccountSamples>> read_credited(const db::StandingsStore& standings, const RunId& run_id) {
   std::vector<core::AccountSamples> credited;
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto rows, stores.standings.volunteers_of(run_id, page));
+    STARLING_ASSIGN(const auto rows, standings.volunteers_of(run_id, page));
     for (const db::VolunteerTotals& row : rows) credited.push_back({row.account_id, row.totals.samples});
     if (rows.size() < static_cast<std::size_t>(page.limit)) return credited;
   }
@@ -160,27 +145,27 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   core::RecoveredRun recovered;
   recovered.state = state_of(run);
   recovered.round = run.round;
-  STARLING_ASSIGN(const auto rounds, stores.runs.rounds(run.run_id, {.limit = 1}));
+  STARLING_ASSIGN(const auto rounds, stores.training.runs.rounds(run.run_id, {.limit = 1}));
   if (!rounds.empty()) {
     recovered.state_digest = rounds.front().state_digest;
     recovered.survivors = rounds.front().survivors;
   }
-  STARLING_ASSIGN(const auto lanes, stores.lanes.list(run.run_id));
+  STARLING_ASSIGN(const auto lanes, stores.training.lanes.list(run.run_id));
   for (const db::Lane& lane : lanes) recovered.lanes.push_back({lane.peer_id, lane.lane});
-  STARLING_ASSIGN(recovered.credited, read_credited(stores, run.run_id));
-  STARLING_ASSIGN(const auto evaluation, stores.evaluations.latest(run.run_id));
+  STARLING_ASSIGN(recovered.credited, read_credited(stores.credit.standings, run.run_id));
+  STARLING_ASSIGN(const auto evaluation, stores.training.evaluations.latest(run.run_id));
   if (evaluation) recovered.evaluated_round = evaluation->round;
-  STARLING_ASSIGN(const auto checkpoint, stores.checkpoints.newest(run.run_id));
+  STARLING_ASSIGN(const auto checkpoint, stores.training.checkpoints.newest(run.run_id));
   if (checkpoint) {
     recovered.checkpoint = {checkpoint->round, checkpoint->state_digest, {checkpoint->artefact, checkpoint->bytes}};
   }
-  STARLING_ASSIGN(recovered.leases, recover_leases(stores.leases, run.run_id));
-  STARLING_TRY(recover_electorate(stores, run.run_id, recovered));
+  STARLING_ASSIGN(recovered.leases, recover_leases(stores.training.leases, run.run_id));
+  STARLING_TRY(recover_electorate(stores.training, run.run_id, recovered));
   return recovered;
 }
 
 Status RunService::poll() {
-  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.runs.list());
+  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.training.runs.list());
   std::shared_ptr<Active> active;
   {
     MutexLock lock(mutex_);
@@ -217,7 +202,8 @@ Status RunService::activate(const db::Run& run) {
         ErrorCode::failed_precondition,
         what + ": its manifest does not name the state that it begins with; run: starling-coordinator run sign"};
   }
-  const auto newest_reversal = parts_.stores.credit.newest_reversal();  // read before the sums that it may be in
+  const auto newest_reversal =
+      parts_.stores.credit.corrections.newest_reversal();  // read before the sums that it may be in
   if (!newest_reversal) return newest_reversal.error().prefixed(what);
   auto recovered = recover_run(parts_.stores, run);
   if (!recovered) return recovered.error().prefixed(what);
@@ -255,14 +241,15 @@ Status RunService::follow_signature(Active& active, const db::Run& run) {
 // Members hear of credit that an operator has taken back, too. It is read between two rounds' writes, so that the sums
 // hold exactly the rounds that the core knows to be stored.
 Status RunService::follow_reversals(const std::shared_ptr<Active>& active) {
-  STARLING_ASSIGN(const std::int64_t newest, parts_.stores.credit.newest_reversal());
+  STARLING_ASSIGN(const std::int64_t newest, parts_.stores.credit.corrections.newest_reversal());
   {
     MutexLock lock(mutex_);
     if (active->newest_reversal == newest) return {};
     active->newest_reversal = newest;
   }
   rounds_.add("read the ledger's sums again", in_this_term([this, active]() -> Status {
-                STARLING_ASSIGN(const auto sums, read_credited(parts_.stores, active->manifest.run_id));
+                STARLING_ASSIGN(const auto sums,
+                                read_credited(parts_.stores.credit.standings, active->manifest.run_id));
                 MutexLock lock(mutex_);
                 active->core->set_credited(sums);
                 return {};
@@ -397,36 +384,34 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_round(active, *round);
     } else if (const auto* seated = std::get_if<core::GroupSeated>(&op)) {
       store("store who may decide a round",
-            [&stores, run_id, row = row_of(seated->group)] { return stores.electorates.add(run_id, row); });
+            [&stores, run_id, row = row_of(seated->group)] { return stores.training.electorates.add(run_id, row); });
     } else if (const auto* claim = std::get_if<core::ClaimUnconfirmed>(&op)) {
       const db::UnconfirmedClaim row{run_id, claim->round, claim->peer, claim->account, claim->samples, claim->wall};
-      store("store an unconfirmed claim", [&stores, row] { return stores.claims.add(row); });
+      store("store an unconfirmed claim", [&stores, row] { return stores.credit.claims.add(row); });
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
       store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
       store_leases(active, *dealt);
     } else if (const auto* tried = std::get_if<core::SamplesTried>(&op)) {
       store("store which samples were tried in vain",
-            [&stores, run_id, rows = rows_of(tried->tries), oldest_epoch = tried->oldest_epoch] {
-              return stores.leases.add_tried(run_id, rows, oldest_epoch);
+            [&stores, run_id, tries = tried->tries, oldest_epoch = tried->oldest_epoch] {
+              return stores.training.leases.add_tried(run_id, tries, oldest_epoch);
             });
-    } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
+    } else if (const auto* sample = std::get_if<SampleSetAside>(&op)) {
       log_warning("run '{}': sample {} of epoch {} is set aside: no gradient of it is finite", run_id, sample->place,
                   sample->epoch);
       store("store a sample that is set aside",
-            [&stores, run_id, row = db::SampleSetAside{sample->epoch, sample->place}] {
-              return stores.leases.set_aside(run_id, row);
-            });
+            [&stores, run_id, row = *sample] { return stores.training.leases.set_aside(run_id, row); });
     } else if (const auto* measured = std::get_if<core::EvaluationStored>(&op)) {
       const db::Evaluation evaluation{
           run_id,          measured->round, measured->bits_per_byte, measured->bits_per_byte * kNatsPerBit,
           measured->bytes, measured->wall,  measured->accuracy};
       store("store an evaluation",
-            [&stores, evaluation, peer = measured->peer] { return stores.evaluations.add(evaluation, peer); });
+            [&stores, evaluation, peer = measured->peer] { return stores.training.evaluations.add(evaluation, peer); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {
       log_info("run '{}' is complete", run_id);
       store("store that the run is complete",
-            [&stores, run_id] { return stores.runs.set_state(run_id, db::RunState::complete); });
+            [&stores, run_id] { return stores.training.runs.set_state(run_id, db::RunState::complete); });
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
                   ground_of(*adopted), adopted->reported_round);
@@ -447,7 +432,7 @@ void RunService::store_lane(const std::shared_ptr<Active>& active, const core::L
       batch->insert(batch->end(), active->assigned.begin(), active->assigned.end());
       active->assigned.clear();
     }
-    return parts_.stores.lanes.assign(active->manifest.run_id, *batch);
+    return parts_.stores.training.lanes.assign(active->manifest.run_id, *batch);
   });
 }
 
@@ -456,25 +441,26 @@ void RunService::store_leases(const std::shared_ptr<Active>& active, const core:
   active->dealt.push_back(dealt);
   if (active->dealt.size() > 1) return;
   const auto batch = std::make_shared<std::vector<core::LeasesDealt>>();
-  others_.add("store leases of samples", in_this_term([this, active, batch]() -> Status {
-                {
-                  MutexLock lock(mutex_);
-                  std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
-                  active->dealt.clear();
-                }
-                const std::vector<std::int64_t> samples = wire::epoch_samples(active->manifest);
-                const SampleCount epoch_samples = std::accumulate(samples.begin(), samples.end(), SampleCount{0});
-                STARLING_TRY(parts_.stores.leases.add(active->manifest.run_id, epoch_samples, rows_of(*batch)));
-                MutexLock lock(mutex_);
-                for (const core::LeasesDealt& stored : *batch) active->core->on_leases_stored(stored);
-                return {};
-              }),
-              [this, active, batch] {
-                MutexLock lock(mutex_);
-                std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
-                active->dealt.clear();
-                for (const core::LeasesDealt& refused : *batch) active->core->on_leases_refused(refused);
-              });
+  others_.add(
+      "store leases of samples", in_this_term([this, active, batch]() -> Status {
+        {
+          MutexLock lock(mutex_);
+          std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
+          active->dealt.clear();
+        }
+        const std::vector<std::int64_t> samples = wire::epoch_samples(active->manifest);
+        const SampleCount epoch_samples = std::accumulate(samples.begin(), samples.end(), SampleCount{0});
+        STARLING_TRY(parts_.stores.training.leases.add(active->manifest.run_id, epoch_samples, rows_of(*batch)));
+        MutexLock lock(mutex_);
+        for (const core::LeasesDealt& stored : *batch) active->core->on_leases_stored(stored);
+        return {};
+      }),
+      [this, active, batch] {
+        MutexLock lock(mutex_);
+        std::move(active->dealt.begin(), active->dealt.end(), std::back_inserter(*batch));
+        active->dealt.clear();
+        for (const core::LeasesDealt& refused : *batch) active->core->on_leases_refused(refused);
+      });
 }
 
 void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {
@@ -482,7 +468,7 @@ void RunService::store_round(const std::shared_ptr<Active>& active, const core::
   rounds_.add(
       fmt::format("store round {}", round.round),
       in_this_term([this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
-        STARLING_TRY(parts_.stores.contributions.append(result).status());
+        STARLING_TRY(parts_.stores.training.contributions.append(result).status());
         on_stored(active, number);
         return {};
       }),

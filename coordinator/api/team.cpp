@@ -15,21 +15,21 @@ namespace {
 Status change(const Api& api, AccountId account, const wire::TeamRequest& wanted) {
   const WallTime now = api.clock.wall_now();
   if (wanted.action == "show") return {};
-  if (wanted.action == "join") return api.stores.teams.join(account, wanted.name, now).status();
-  if (wanted.action == "leave") return api.stores.teams.leave(account);
+  if (wanted.action == "join") return api.stores.people.teams.join(account, wanted.name, now).status();
+  if (wanted.action == "leave") return api.stores.people.teams.leave(account);
   if (wanted.action == "found") {
     STARLING_ASSIGN(const std::string name, accounts::check_display_name(wanted.name));
-    return api.stores.teams.found(account, name, now).status();
+    return api.stores.people.teams.found(account, name, now).status();
   }
   return Error{ErrorCode::invalid_argument, "a team can be shown, founded, joined and left"};
 }
 
 Result<wire::TeamReply> team_of(const Api& api, AccountId account) {
   wire::TeamReply reply;
-  STARLING_ASSIGN(const auto team, api.stores.teams.of(account));
+  STARLING_ASSIGN(const auto team, api.stores.people.teams.of(account));
   if (!team) return reply;
   const WallTime now = api.clock.wall_now();
-  STARLING_ASSIGN(const db::Profile profile, api.stores.standings.profile({db::Holder::team, team->id, now, 1}));
+  STARLING_ASSIGN(const db::Profile profile, api.stores.credit.standings.profile({db::Holder::team, team->id, now, 1}));
   reply = {team->name,
            team->id,
            team->founder,

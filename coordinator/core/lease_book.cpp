@@ -275,7 +275,7 @@ LeaseBook::PassedOver LeaseBook::pass_over(const LeaseHolder& who, const std::ve
       tries.insert({who.account, lease.terms.last_round});
       if (!gives_up(*epoch, tries)) {
         epoch->doubtful.add(sample);
-        passed.tried.tries.push_back({lease.terms.epoch, place, who.peer, who.account, lease.terms.last_round});
+        passed.tried.tries.push_back({who.peer, who.account, lease.terms.epoch, place, lease.terms.last_round});
         continue;
       }
       epoch->uncounted.remove(sample);

@@ -10,6 +10,7 @@
 
 #include "coordinator/core/electorate.h"
 #include "shared/base/clock.h"
+#include "shared/base/epoch_samples.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/checkpoint.h"
@@ -146,32 +147,10 @@ struct AccountSamples {
   SampleCount samples = 0;
 };
 
-// Samples of an epoch that a contribution counts (lease_book.h).
-struct CountedSamples {
-  PeerId peer;
-  std::int64_t epoch = 0;
-  std::int64_t first = 0;
-  SampleCount count = 0;
-  friend bool operator==(const CountedSamples&, const CountedSamples&) = default;
-};
-// A sample that a peer of the account could not use, under the lease that is good until that round (lease_book.h).
-struct SampleTried {
-  std::int64_t epoch = 0;
-  std::int64_t place = 0;
-  PeerId peer;
-  AccountId account = 0;
-  RoundIndex last_round = 0;
-};
 // New failed tries, and the epochs whose tries may be forgotten.
 struct SamplesTried {
   std::vector<SampleTried> tries;
   std::int64_t oldest_epoch = 0;  // tries of epochs before it are of no use any more
-};
-// A sample of an epoch that is not waited for any more, because its gradient cannot be had (lease_book.h).
-struct SampleSetAside {
-  std::int64_t epoch = 0;
-  std::int64_t place = 0;
-  friend bool operator==(const SampleSetAside&, const SampleSetAside&) = default;
 };
 // Leases for one process of a member; they are announced once they are stored.
 struct LeasesDealt {

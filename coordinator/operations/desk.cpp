@@ -37,8 +37,8 @@ std::string command_user() {
 
 Status note(const Desk& desk, std::string_view action, std::string_view subject, std::string_view why) {
   const Status noted =
-      desk.stores.audit.add({0, desk.clock.wall_now(), cut(desk.who, kWhoBytesMax), std::string(action),
-                             cut(subject, kSubjectBytesMax), cut(why, kNoteBytesMax)});
+      desk.stores.operation.audit.add({0, desk.clock.wall_now(), cut(desk.who, kWhoBytesMax), std::string(action),
+                                       cut(subject, kSubjectBytesMax), cut(why, kNoteBytesMax)});
   return noted.ok() ? noted : noted.error().prefixed("it is done, but could not be put into the audit log");
 }
 

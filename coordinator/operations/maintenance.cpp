@@ -42,8 +42,8 @@ Result<Maintenance> decode(const std::string& text) {
 
 }  // namespace
 
-Result<std::optional<Maintenance>> read_maintenance(const db::Stores& stores) {
-  STARLING_ASSIGN(const auto text, stores.settings.find(kSetting));
+Result<std::optional<Maintenance>> read_maintenance(const db::SettingStore& settings) {
+  STARLING_ASSIGN(const auto text, settings.find(kSetting));
   if (!text) return std::optional<Maintenance>();
   STARLING_ASSIGN(Maintenance maintenance, decode(*text));
   return std::optional(std::move(maintenance));
@@ -59,14 +59,14 @@ Status begin_maintenance(const Desk& desk, const Maintenance& wanted) {
   if (begun.until && *begun.until <= begun.since) {
     return Error{ErrorCode::invalid_argument, fmt::format("{} is over already; say a time to come", utc(*begun.until))};
   }
-  STARLING_TRY(desk.stores.settings.set(kSetting, encode(begun)));
+  STARLING_TRY(desk.stores.operation.settings.set(kSetting, encode(begun)));
   return note(desk, "maintenance on", begun.until ? "until " + utc(*begun.until) : "", begun.message);
 }
 
 Status end_maintenance(const Desk& desk) {
-  STARLING_ASSIGN(const auto kept, desk.stores.settings.find(kSetting));
+  STARLING_ASSIGN(const auto kept, desk.stores.operation.settings.find(kSetting));
   if (!kept) return Error{ErrorCode::failed_precondition, "the project is not under maintenance"};
-  STARLING_TRY(desk.stores.settings.remove(kSetting));
+  STARLING_TRY(desk.stores.operation.settings.remove(kSetting));
   return note(desk, "maintenance off", "");
 }
 
@@ -82,8 +82,8 @@ Duration come_again(const Maintenance& maintenance, WallTime now) {
   return from_ms(std::clamp(ms, to_ms(kRetryMin), to_ms(kRetryMax)));
 }
 
-Status MaintenanceSign::refresh(const db::Stores& stores) {
-  STARLING_ASSIGN(auto maintenance, read_maintenance(stores));
+Status MaintenanceSign::refresh(const db::SettingStore& settings) {
+  STARLING_ASSIGN(auto maintenance, read_maintenance(settings));
   MutexLock lock(mutex_);
   shown_ = std::move(maintenance);
   return {};

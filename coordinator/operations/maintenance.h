@@ -19,7 +19,7 @@ struct Maintenance {
 };
 
 // Empty: no maintenance.
-Result<std::optional<Maintenance>> read_maintenance(const db::Stores& stores);
+Result<std::optional<Maintenance>> read_maintenance(const db::SettingStore& settings);
 // Begins maintenance, or changes the texts of one under way.
 Status begin_maintenance(const Desk& desk, const Maintenance& wanted);
 // Error failed_precondition if there is none.
@@ -34,7 +34,7 @@ Duration come_again(const Maintenance& maintenance, WallTime now);
 class MaintenanceSign {
  public:
   // Reads the database. Called now and then, so that a command run beside the server takes effect.
-  Status refresh(const db::Stores& stores) EXCLUDES(mutex_);
+  Status refresh(const db::SettingStore& settings) EXCLUDES(mutex_);
   [[nodiscard]] std::optional<Maintenance> shown() const EXCLUDES(mutex_);
 
  private:

@@ -25,13 +25,13 @@ Status check_letters(std::string_view what, std::string_view text, std::ptrdiff_
 }
 
 // The subject of "user:Ada", "host:<64 hex digits>", "address:192.0.2.0/24" or "team:Swans" as the database names it.
-Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
+Result<db::Ban> subject_of(const std::string& who, const db::PeopleStores& people) {
   const std::size_t colon = who.find(':');
   const std::string kind = who.substr(0, colon);
   const std::string subject = colon == std::string::npos ? "" : who.substr(colon + 1);
   db::Ban ban;
   if (kind == "user") {
-    STARLING_ASSIGN(const db::Account account, stores.accounts.find_account_named(subject));
+    STARLING_ASSIGN(const db::Account account, people.accounts.find_account_named(subject));
     ban.kind = db::BanKind::user;
     ban.subject = std::to_string(account.id);
     return ban;
@@ -50,7 +50,7 @@ Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
     return ban;
   }
   if (kind == "team") {
-    STARLING_ASSIGN(const db::Team team, stores.teams.find_named(subject));
+    STARLING_ASSIGN(const db::Team team, people.teams.find_named(subject));
     ban.kind = db::BanKind::team;
     ban.subject = std::to_string(team.id);
     return ban;
@@ -61,26 +61,26 @@ Result<db::Ban> subject_of(const std::string& who, const db::Stores& stores) {
 
 }  // namespace
 
-std::string shown_subject(const db::Ban& ban, const db::Stores& stores) {
+std::string shown_subject(const db::Ban& ban, const db::AccountStore& accounts) {
   if (ban.kind != db::BanKind::user) return ban.subject;
-  const auto account = stores.accounts.find_account(std::strtoll(ban.subject.c_str(), nullptr, 10));
+  const auto account = accounts.find_account(std::strtoll(ban.subject.c_str(), nullptr, 10));
   return account ? account->display_name : ban.subject;
 }
 
 Result<db::Ban> add_ban(const Desk& desk, const BanWanted& wanted) {
   STARLING_TRY(check_letters("the reason", wanted.reason, 1, kReasonLettersMax));
-  STARLING_ASSIGN(db::Ban ban, subject_of(wanted.who, desk.stores));
+  STARLING_ASSIGN(db::Ban ban, subject_of(wanted.who, desk.stores.people));
   ban.reason = wanted.reason;
   ban.created = desk.clock.wall_now();
   ban.expires = db::kNoExpiry;
   if (wanted.lasts) ban.expires = {ban.created.unix_ms + to_ms(*wanted.lasts)};
-  STARLING_ASSIGN(ban.id, desk.stores.bans.add(ban));
+  STARLING_ASSIGN(ban.id, desk.stores.operation.bans.add(ban));
   STARLING_TRY(note(desk, "ban add", wanted.who, wanted.reason));
   return ban;
 }
 
 Status remove_ban(const Desk& desk, std::int64_t id) {
-  STARLING_TRY(desk.stores.bans.remove(id));
+  STARLING_TRY(desk.stores.operation.bans.remove(id));
   return note(desk, "ban remove", fmt::format("ban {}", id));
 }
 
@@ -88,40 +88,40 @@ Status approve(const Desk& desk, const db::Account& account) {
   if (account.state != db::AccountState::waiting) {
     return Error{ErrorCode::failed_precondition, fmt::format("'{}' does not wait for approval", account.display_name)};
   }
-  STARLING_TRY(desk.stores.keeper.set_state(account.id, db::AccountState::active));
+  STARLING_TRY(desk.stores.people.keeper.set_state(account.id, db::AccountState::active));
   return note(desk, "users approve", account.display_name);
 }
 
 Status set_vouched(const Desk& desk, const db::Account& account, bool vouched) {
-  STARLING_TRY(desk.stores.keeper.set_vouched(account.id, vouched));
+  STARLING_TRY(desk.stores.people.keeper.set_vouched(account.id, vouched));
   return note(desk, vouched ? "users vouch" : "users vouch --withdraw", account.display_name);
 }
 
 Status set_hosts_max(const Desk& desk, const db::Account& account, std::optional<std::int64_t> most) {
-  STARLING_TRY(desk.stores.keeper.set_hosts_max(account.id, most));
+  STARLING_TRY(desk.stores.people.keeper.set_hosts_max(account.id, most));
   return note(desk, "users computers", account.display_name, most ? std::to_string(*most) : "the usual number");
 }
 
 Status set_revoked(const Desk& desk, const PeerId& computer, bool revoked) {
-  STARLING_TRY(desk.stores.accounts.set_revoked(computer, revoked, db::Revoker::project));
+  STARLING_TRY(desk.stores.people.accounts.set_revoked(computer, revoked, db::Revoker::project));
   return note(desk, revoked ? "hosts revoke" : "hosts admit", computer.hex());
 }
 
 Status remove_account(const Desk& desk, AccountId account) {
-  STARLING_TRY(desk.stores.keeper.erase(account, desk.clock.wall_now()));
+  STARLING_TRY(desk.stores.people.keeper.erase(account, desk.clock.wall_now()));
   return note(desk, "users delete", fmt::format("account {}", account));
 }
 
 Result<std::int64_t> post_news(const Desk& desk, const std::string& title, const std::string& body) {
   STARLING_TRY(check_letters("the title", title, 1, kTitleLettersMax));
   STARLING_TRY(check_letters("the body", body, 0, kBodyLettersMax));
-  STARLING_ASSIGN(const std::int64_t id, desk.stores.news.add({0, desk.clock.wall_now(), title, body}));
+  STARLING_ASSIGN(const std::int64_t id, desk.stores.operation.news.add({0, desk.clock.wall_now(), title, body}));
   STARLING_TRY(note(desk, "news post", fmt::format("news {}", id), title));
   return id;
 }
 
 Status remove_news(const Desk& desk, std::int64_t id) {
-  STARLING_TRY(desk.stores.news.remove(id));
+  STARLING_TRY(desk.stores.operation.news.remove(id));
   return note(desk, "news remove", fmt::format("news {}", id));
 }
 

@@ -18,7 +18,7 @@ struct BanWanted {
 Result<db::Ban> add_ban(const Desk& desk, const BanWanted& wanted);
 Status remove_ban(const Desk& desk, std::int64_t id);
 // A ban's subject for people: an account's name rather than its number.
-std::string shown_subject(const db::Ban& ban, const db::Stores& stores);
+std::string shown_subject(const db::Ban& ban, const db::AccountStore& accounts);
 
 // Error failed_precondition unless the account waits for approval.
 Status approve(const Desk& desk, const db::Account& account);

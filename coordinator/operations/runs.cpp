@@ -19,15 +19,15 @@ Status expect_usable(const db::Run& run) {
 
 }  // namespace
 
-Result<std::vector<db::Run>> runs_in_use(const db::Stores& stores) {
-  STARLING_ASSIGN(std::vector<db::Run> runs, stores.runs.list());
+Result<std::vector<db::Run>> runs_in_use(const db::RunStore& store) {
+  STARLING_ASSIGN(std::vector<db::Run> runs, store.list());
   std::erase_if(runs, is_retired);
   return runs;
 }
 
-Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
-  if (!run_id.empty()) return stores.runs.find(run_id);
-  STARLING_ASSIGN(const auto runs, runs_in_use(stores));
+Result<db::Run> find_run(const db::RunStore& store, const std::string& run_id) {
+  if (!run_id.empty()) return store.find(run_id);
+  STARLING_ASSIGN(const auto runs, runs_in_use(store));
   if (runs.empty()) {
     return Error{ErrorCode::not_found, "the project has no run yet; make one with 'starling-coordinator run create'"};
   }
@@ -39,19 +39,19 @@ Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id) {
 
 Status start_run(const Desk& desk, const db::Run& run) {
   STARLING_TRY(expect_usable(run));
-  STARLING_ASSIGN(const auto runs, runs_in_use(desk.stores));
+  STARLING_ASSIGN(const auto runs, runs_in_use(desk.stores.training.runs));
   for (const db::Run& other : runs) {
     if (other.state != db::RunState::running || other.run_id == run.run_id) continue;
     return Error{ErrorCode::failed_precondition,
                  fmt::format("run '{}' is running, and a project runs one at a time; pause it first", other.run_id)};
   }
-  STARLING_TRY(desk.stores.runs.set_state(run.run_id, db::RunState::running));
+  STARLING_TRY(desk.stores.training.runs.set_state(run.run_id, db::RunState::running));
   return note(desk, "run start", run.run_id);
 }
 
 Status pause_run(const Desk& desk, const db::Run& run) {
   STARLING_TRY(expect_usable(run));
-  STARLING_TRY(desk.stores.runs.set_state(run.run_id, db::RunState::paused));
+  STARLING_TRY(desk.stores.training.runs.set_state(run.run_id, db::RunState::paused));
   return note(desk, "run pause", run.run_id);
 }
 
@@ -63,7 +63,7 @@ Status retire_run(const Desk& desk, const db::Run& run) {
     return Error{ErrorCode::failed_precondition,
                  fmt::format("run '{}' is running; pause it first, so that its last round can end", run.run_id)};
   }
-  STARLING_TRY(desk.stores.runs.retire(run.run_id, desk.clock.wall_now()));
+  STARLING_TRY(desk.stores.training.runs.retire(run.run_id, desk.clock.wall_now()));
   return note(desk, "run retire", run.run_id);
 }
 

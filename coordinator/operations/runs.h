@@ -9,9 +9,9 @@
 namespace starling::operations {
 
 // Oldest first, without retired ones.
-Result<std::vector<db::Run>> runs_in_use(const db::Stores& stores);
+Result<std::vector<db::Run>> runs_in_use(const db::RunStore& store);
 // The run with this id; an empty id means the only run in use.
-Result<db::Run> find_run(const db::Stores& stores, const std::string& run_id);
+Result<db::Run> find_run(const db::RunStore& store, const std::string& run_id);
 
 // Error failed_precondition, with advice: another run is being trained, or this one is complete or retired.
 Status start_run(const Desk& desk, const db::Run& run);

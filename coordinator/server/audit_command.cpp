@@ -28,7 +28,7 @@ std::string encode(const db::AuditLine& line) {
 Status show_audit(const AuditOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_ASSIGN(auto lines, database->stores().audit.list(options.lines, INT64_MAX));
+  STARLING_ASSIGN(auto lines, database->stores().operation.audit.list(options.lines, INT64_MAX));
   std::reverse(lines.begin(), lines.end());
   if (!options.json) fmt::print("{:<17} {:<20} {:<20} {:<30} {}\n", "when", "who", "action", "what", "note");
   for (const db::AuditLine& line : lines) {

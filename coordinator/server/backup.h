@@ -38,7 +38,7 @@ struct BackupSchedule {
   static constexpr int kKeptMax = 1000;
   static constexpr Duration kEveryMin = std::chrono::minutes(10);
 };
-Result<std::optional<BackupSchedule>> read_schedule(const db::Stores& stores);
+Result<std::optional<BackupSchedule>> read_schedule(const db::SettingStore& settings);
 Status set_schedule(const operations::Desk& desk, const std::optional<BackupSchedule>& schedule);
 // "every 12 h into '/srv/backups', kept: the newest of 7 days and of 4 weeks"
 std::string words_of(const BackupSchedule& schedule);

@@ -101,7 +101,7 @@ Status expect_room(const db::Database& database, const Way& way) {
   constexpr std::uint64_t kSpare = 64 << 20;
   const db::DatabaseHealth health = database.health();
   std::uint64_t wanted = kSpare + static_cast<std::uint64_t>(health.file_bytes + health.wal_bytes);
-  STARLING_ASSIGN(const auto artefacts, database.stores().artefacts.list());
+  STARLING_ASSIGN(const auto artefacts, database.stores().training.artefacts.list());
   for (const db::ArtefactRecord& artefact : artefacts) {
     if (!is_earlier(way, artefact)) wanted += static_cast<std::uint64_t>(artefact.bytes);
   }
@@ -117,7 +117,7 @@ Status copy_project(const Project& project, db::Database& database, const Projec
   const Way way{project.files, copy, earlier_artefacts(project.files, copy.directory)};
   STARLING_TRY(expect_room(database, way));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
-  const db::ArtefactStore& artefacts = database.stores().artefacts;
+  const db::ArtefactStore& artefacts = database.stores().training.artefacts;
   // Slow copies go first, so that the files which the copied database names are still there afterwards.
   STARLING_TRY(take_artefacts(artefacts, way));
   STARLING_TRY(database.backup(copy.database()));
@@ -210,9 +210,9 @@ Status try_database(const ProjectFiles& backup) {
     STARLING_TRY(copy_to(backup.database(), folder / "coordinator.db"));
     STARLING_ASSIGN(const auto database, db::Database::open(folder / "coordinator.db", {.ballast_bytes = 0}));
     STARLING_TRY(database->check());
-    STARLING_ASSIGN(const auto runs, database->stores().runs.list());
+    STARLING_ASSIGN(const auto runs, database->stores().training.runs.list());
     for (const db::Run& run : runs) {
-      STARLING_ASSIGN(const db::Totals sum, database->stores().contributions.ledger_sum(run.run_id));
+      STARLING_ASSIGN(const db::Totals sum, database->stores().training.contributions.ledger_sum(run.run_id));
       fmt::print("  run '{}': {} samples, {:.6f} credit in the ledger\n", run.run_id, sum.samples, credit_of(sum));
     }
     return {};
@@ -305,7 +305,7 @@ Status schedule_backups(const ScheduleOptions& options) {
     STARLING_TRY(ensure_directory(wanted.folder, 0700));
     STARLING_TRY(set_schedule(desk_of(*database, clock), wanted));
   }
-  STARLING_ASSIGN(const auto schedule, read_schedule(database->stores()));
+  STARLING_ASSIGN(const auto schedule, read_schedule(database->stores().operation.settings));
   fmt::print("{}\n", schedule ? words_of(*schedule) : "there is no schedule; make one with --every 12h");
   return {};
 }

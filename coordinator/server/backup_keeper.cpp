@@ -64,8 +64,8 @@ Status make_scheduled(const Project& project, db::Database& database, const Back
 
 }  // namespace
 
-Result<std::optional<BackupSchedule>> read_schedule(const db::Stores& stores) {
-  STARLING_ASSIGN(const auto text, stores.settings.find(kSetting));
+Result<std::optional<BackupSchedule>> read_schedule(const db::SettingStore& settings) {
+  STARLING_ASSIGN(const auto text, settings.find(kSetting));
   if (!text) return std::optional<BackupSchedule>();
   STARLING_ASSIGN(const auto document, wire::JsonDocument::parse(*text, kSmallBytesMax));
   wire::JsonReader reader = document.root();
@@ -82,7 +82,7 @@ Result<std::optional<BackupSchedule>> read_schedule(const db::Stores& stores) {
 
 Status set_schedule(const operations::Desk& desk, const std::optional<BackupSchedule>& schedule) {
   if (!schedule) {
-    STARLING_TRY(desk.stores.settings.remove(kSetting));
+    STARLING_TRY(desk.stores.operation.settings.remove(kSetting));
     return operations::note(desk, "backup schedule", "off");
   }
   wire::JsonWriter writer;
@@ -92,7 +92,7 @@ Status set_schedule(const operations::Desk& desk, const std::optional<BackupSche
   writer.integer("daily", schedule->daily);
   writer.integer("weekly", schedule->weekly);
   writer.close('}');
-  STARLING_TRY(desk.stores.settings.set(kSetting, writer.str()));
+  STARLING_TRY(desk.stores.operation.settings.set(kSetting, writer.str()));
   return operations::note(desk, "backup schedule", schedule->folder);
 }
 
@@ -153,7 +153,7 @@ BackupKeeper::~BackupKeeper() {
 
 Status BackupKeeper::look() {
   if (under_way_) return {};
-  STARLING_ASSIGN(const auto schedule, read_schedule(database_.stores()));
+  STARLING_ASSIGN(const auto schedule, read_schedule(database_.stores().operation.settings));
   if (!schedule) return {};
   const WallTime now = clock_.wall_now();
   const auto last = last_backup(project_.files);

@@ -23,7 +23,8 @@ Status add_ban(const BanOptions& options) {
   }
   const SystemClock clock;
   STARLING_ASSIGN(const db::Ban ban, operations::add_ban(desk_of(*database, clock), wanted));
-  fmt::print("ban {}: {} {} is kept out{}\n", ban.id, name_of(ban.kind), operations::shown_subject(ban, stores),
+  fmt::print("ban {}: {} {} is kept out{}\n", ban.id, name_of(ban.kind),
+             operations::shown_subject(ban, stores.people.accounts),
              ban.expires == db::kNoExpiry ? "" : " until " + local_time(ban.expires));
   return {};
 }
@@ -32,13 +33,13 @@ Status list_bans(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const auto bans, stores.bans.list());
+  STARLING_ASSIGN(const auto bans, stores.operation.bans.list());
   const WallTime now = SystemClock().wall_now();
   fmt::print("{:<5} {:<8} {:<40} {:<17} {:<17} {}\n", "ban", "kind", "who", "since", "until", "reason");
   for (const db::Ban& ban : bans) {
     const std::string until = ban.expires == db::kNoExpiry ? "for good" : local_time(ban.expires);
     fmt::print("{:<5} {:<8} {:<40} {:<17} {:<17} {}{}\n", ban.id, name_of(ban.kind),
-               operations::shown_subject(ban, stores), local_time(ban.created), until, ban.reason,
+               operations::shown_subject(ban, stores.people.accounts), local_time(ban.created), until, ban.reason,
                ban.expires <= now ? " (over)" : "");
   }
   return {};
@@ -65,7 +66,7 @@ Status post_news(const NewsOptions& options) {
 Status list_news(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_ASSIGN(const auto news, database->stores().news.list(kNewsListed));
+  STARLING_ASSIGN(const auto news, database->stores().operation.news.list(kNewsListed));
   for (const db::News& item : news) fmt::print("{:<5} {:<17} {}\n", item.id, local_time(item.at), item.title);
   return {};
 }

@@ -14,11 +14,11 @@ namespace {
 constexpr int kClaimsShown = 200;  // the newest
 
 // Compares one run's sums; false when they do not agree.
-Result<bool> check_run(const Project& project, const db::Stores& stores, const db::Run& run) {
+Result<bool> check_run(const Project& project, const db::CorrectionStore& corrections, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
   const double a_sample = core::credit_earned(manifest.flops_per_sample, 1);
-  STARLING_ASSIGN(const db::RunAudit audit, stores.credit.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
+  STARLING_ASSIGN(const db::RunAudit audit, corrections.audit(run.run_id, a_sample * db::kMicroCreditsPerCredit));
   fmt::print("run '{}'\n", run.run_id);
   fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",
              audit.ledger.samples, credit_of(audit.ledger), audit.lines, audit.reversals);
@@ -49,14 +49,14 @@ Status check_credit(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const auto runs, stores.runs.list());
+  STARLING_ASSIGN(const auto runs, stores.training.runs.list());
   bool good = true;
   for (const db::Run& run : runs) {
-    STARLING_ASSIGN(const bool agrees, check_run(project, stores, run));
+    STARLING_ASSIGN(const bool agrees, check_run(project, stores.credit.corrections, run));
     good = good && agrees;
   }
-  good = report("every total is the sum of its ledger lines", stores.contributions.verify_totals()) && good;
-  good = report("every recent average is a replay of the ledger", stores.credit.verify_recent()) && good;
+  good = report("every total is the sum of its ledger lines", stores.training.contributions.verify_totals()) && good;
+  good = report("every recent average is a replay of the ledger", stores.credit.corrections.verify_recent()) && good;
   if (good) return {};
   return Error{ErrorCode::failed_precondition,
                "credit does not add up; restore a backup, or ask for help with this text"};
@@ -66,10 +66,10 @@ Status list_claims(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const auto claims, stores.claims.list({.limit = kClaimsShown}));
+  STARLING_ASSIGN(const auto claims, stores.credit.claims.list({.limit = kClaimsShown}));
   if (claims.empty()) fmt::print("every claim of the last 90 days was confirmed\n");
   for (const db::UnconfirmedClaim& claim : claims) {
-    STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(claim.account_id));
+    STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(claim.account_id));
     fmt::print("{}  {:>10} samples  run {}, round {}, computer {} of {}\n", local_time(claim.at), claim.samples,
                claim.run_id, claim.round, claim.peer_id.brief(), account.display_name);
   }
@@ -82,7 +82,7 @@ Status reverse_credit(const ReverseOptions& options) {
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
   db::CorrectionRequest request;
-  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account_named(options.user));
+  STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account_named(options.user));
   request.account_id = account.id;
   if (!options.computer.empty()) {
     const auto computer = PeerId::from_hex(options.computer);
@@ -91,14 +91,14 @@ Status reverse_credit(const ReverseOptions& options) {
     }
     request.peer_id = *computer;
   }
-  if (!options.run.empty()) STARLING_TRY(stores.runs.find(options.run).status());
+  if (!options.run.empty()) STARLING_TRY(stores.training.runs.find(options.run).status());
   request.run_id = options.run;
   request.round_min = rounds.first;
   request.round_max = rounds.last;
   request.reason = options.reason;
   request.now = SystemClock().wall_now();
-  STARLING_ASSIGN(const db::CorrectionOutcome outcome,
-                  options.dry_run ? stores.credit.preview(request) : stores.credit.correct(request));
+  STARLING_ASSIGN(const db::CorrectionOutcome outcome, options.dry_run ? stores.credit.corrections.preview(request)
+                                                                       : stores.credit.corrections.correct(request));
   if (!options.dry_run) {
     const SystemClock clock;
     STARLING_TRY(operations::note(

@@ -78,7 +78,7 @@ Result<wire::RunManifest> check_run(const Project& project, const db::Run& run) 
 }
 
 // "item 5 of shard 0 in epoch 2"; items are counted from 0.
-std::string name_of(const db::SampleSetAside& sample, const wire::RunManifest& manifest) {
+std::string name_of(const SampleSetAside& sample, const wire::RunManifest& manifest) {
   const wire::SampleRange range{0, 0, sample.place, 1, sample.epoch};
   const std::size_t shard = wire::shard_of(manifest, range);
   const auto starts = wire::sample_starts(manifest, range, wire::sample_space(manifest, shard));
@@ -87,12 +87,12 @@ std::string name_of(const db::SampleSetAside& sample, const wire::RunManifest& m
 }
 
 // Names items of the data that no computer could train on.
-Status check_samples(const db::Stores& stores, const wire::RunManifest& manifest) {
-  STARLING_ASSIGN(const std::int64_t count, stores.leases.count_set_aside(manifest.run_id));
+Status check_samples(const db::LeaseStore& leases, const wire::RunManifest& manifest) {
+  STARLING_ASSIGN(const std::int64_t count, leases.count_set_aside(manifest.run_id));
   if (count == 0) return {};
-  STARLING_ASSIGN(const auto samples, stores.leases.all_set_aside(manifest.run_id, {.limit = kSamplesNamed}));
+  STARLING_ASSIGN(const auto samples, leases.all_set_aside(manifest.run_id, {.limit = kSamplesNamed}));
   std::string names;
-  for (const db::SampleSetAside& sample : samples) {
+  for (const SampleSetAside& sample : samples) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(sample, manifest));
   }
   return Error{ErrorCode::failed_precondition,
@@ -193,14 +193,16 @@ void look_at_database(const Project& project, Findings& findings) {
   if (!database) return;
   findings.add("database and ledger agree", (*database)->check());
   const db::Stores& stores = (*database)->stores();
-  if (const auto runs = stores.runs.list()) {
+  if (const auto runs = stores.training.runs.list()) {
     for (const db::Run& run : *runs) {
       const auto manifest = check_run(project, run);
       findings.add(fmt::format("run {}", run.run_id), manifest.status());
-      if (manifest) findings.add_note(fmt::format("samples of run {}", run.run_id), check_samples(stores, *manifest));
+      if (manifest)
+        findings.add_note(fmt::format("samples of run {}", run.run_id),
+                          check_samples(stores.training.leases, *manifest));
     }
   }
-  if (const auto artefacts = stores.artefacts.list()) {
+  if (const auto artefacts = stores.training.artefacts.list()) {
     for (const db::ArtefactRecord& artefact : *artefacts) {
       findings.add(fmt::format("artefact {} ({})", artefact.digest.brief(), artefact.name),
                    check_artefact(project, artefact));

@@ -78,10 +78,10 @@ Status export_run(const ExportOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  STARLING_ASSIGN(const db::Run run, stores.runs.find(options.run));
+  STARLING_ASSIGN(const db::Run run, stores.training.runs.find(options.run));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(const auto manifest, manifest::verify_manifest(envelope, project.root));
-  STARLING_ASSIGN(const auto kept, stores.checkpoints.newest(run.run_id));
+  STARLING_ASSIGN(const auto kept, stores.training.checkpoints.newest(run.run_id));
   if (!kept) {
     return Error{ErrorCode::not_found,
                  fmt::format("no copy of the state of run '{}' has arrived yet: volunteers send one about every {} "

@@ -32,7 +32,7 @@ Status new_invite(const InviteOptions& options) {
   invite.created = SystemClock().wall_now();
   invite.expires = {invite.created.unix_ms + to_ms(lifetime)};
   invite.uses_max = options.uses;
-  STARLING_TRY(database->stores().invites.add(invite));
+  STARLING_TRY(database->stores().people.invites.add(invite));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "invite new", invite.token_hash.brief(),
                                 fmt::format("{} uses, for {}", options.uses, options.expires)));
@@ -47,7 +47,7 @@ Status list_invites(const std::filesystem::path& directory) {
   const WallTime now = SystemClock().wall_now();
   fmt::print("{:<10} {:<18} {:<18} {:<12} {}\n", "invite", "created", "expires", "uses", "state");
   for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto invites, database->stores().invites.list(page));
+    STARLING_ASSIGN(const auto invites, database->stores().people.invites.list(page));
     for (const db::Invite& invite : invites) {
       fmt::print("{:<10} {:<18} {:<18} {:<12} {}\n", invite.token_hash.brief(), local_time(invite.created),
                  local_time(invite.expires), fmt::format("{} of {}", invite.uses, invite.uses_max),

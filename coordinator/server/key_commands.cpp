@@ -23,14 +23,13 @@ std::int64_t number_of(const Project& project) {
 
 // Signs every run, unchanged, with the project's key. Until all are signed, some have the last key's signature, which
 // counts as well; a running server and clients pick each one up by themselves.
-Status sign_runs_again(const Project& project, const db::Stores& stores) {
+Status sign_runs_again(const Project& project, db::RunStore& store) {
   const manifest::SigningKey signer(project.manifest_key, project.key_certificate);
-  STARLING_ASSIGN(const auto runs, stores.runs.list());
+  STARLING_ASSIGN(const auto runs, store.list());
   for (const db::Run& run : runs) {
     STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
     STARLING_TRY(manifest::verify_manifest(envelope, project.root).status());  // no foreign manifest slips in between
-    STARLING_TRY(
-        stores.runs.set_envelope(run.run_id, manifest::encode_envelope(manifest::sign_again(envelope, signer))));
+    STARLING_TRY(store.set_envelope(run.run_id, manifest::encode_envelope(manifest::sign_again(envelope, signer))));
   }
   fmt::print("{} runs are signed with it\n", runs.size());
   return {};
@@ -42,7 +41,7 @@ Status rotate(Project& project, const crypto::PrivateKey& root) {
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   STARLING_TRY(replace_manifest_key(project, key, manifest::certify_key({number, key.public_key()}, root)));
   fmt::print("key {} signs from now on: {}\n", number, fingerprint(key.public_key()));
-  STARLING_TRY(sign_runs_again(project, database->stores()));
+  STARLING_TRY(sign_runs_again(project, database->stores().training.runs));
   const SystemClock clock;
   return operations::note(desk_of(*database, clock), "keys rotate", fmt::format("key {}", number));
 }

@@ -23,11 +23,11 @@ Status Leadership::look() {
 
 Status Leadership::follow(bool led) {
   if (leads_ && !led) {
-    STARLING_TRY(database_.stores().settings.set(kLeader, *address_));
+    STARLING_TRY(database_.stores().operation.settings.set(kLeader, *address_));
     log_info("this coordinator leads now");
   }
   if (leads_) return {};
-  STARLING_ASSIGN(std::string leader, read_leader(database_.stores()));
+  STARLING_ASSIGN(std::string leader, read_leader(database_.stores().operation.settings));
   MutexLock lock(mutex_);
   leader_ = std::move(leader);
   return {};
@@ -38,8 +38,8 @@ std::string Leadership::leader() const {
   return leader_;
 }
 
-Result<std::string> Leadership::read_leader(const db::Stores& stores) {
-  STARLING_ASSIGN(const auto leader, stores.settings.find(kLeader));
+Result<std::string> Leadership::read_leader(const db::SettingStore& settings) {
+  STARLING_ASSIGN(const auto leader, settings.find(kLeader));
   return leader.value_or("");
 }
 

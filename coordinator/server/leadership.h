@@ -29,7 +29,7 @@ class Leadership {
   [[nodiscard]] std::string leader() const EXCLUDES(mutex_);
 
   // The leader's address as the database has it, for commands beside the servers.
-  static Result<std::string> read_leader(const db::Stores& stores);
+  static Result<std::string> read_leader(const db::SettingStore& settings);
 
  private:
   Status follow(bool led) EXCLUDES(mutex_);

@@ -91,35 +91,60 @@ void teach(CLI::App& command, const std::string& example) {
   for (CLI::App* of_it : command.get_subcommands([](CLI::App*) { return true; })) teach(*of_it, example);
 }
 
-// The options of every command, as main() passes them on once the line is parsed.
-struct Commands {
+// Options of commands that make a project, or decide where its keys and its database are.
+struct SetUpOptions {
   InitOptions init;
-  InviteOptions invite;
+  KeysOptions keys;
+  MoveOptions move;
+};
+
+// Options of `data prepare`.
+struct DataOptions {
   dataset::TextOptions text;
   dataset::ImageOptions images;
+};
+
+// Options of commands about training runs.
+struct TrainingOptions {
+  std::filesystem::path manifest;  // the file that describes a run to create
   RunOptions run;
   SignOptions sign;
   CloneOptions clone;
-  PlanAheadOptions plan;
   ExportOptions exports;
-  StatsOptions stats;
-  OperatorsOptions operators;
-  KeysOptions keys;
-  AuditOptions audit;
-  MaintenanceOptions maintenance;
-  ReverseOptions reverse;
+  PlanAheadOptions plan;
+};
+
+// Options of commands about volunteers and operators, their credit, and what they are told.
+struct PeopleOptions {
+  InviteOptions invite;
   UsersOptions users;
   BanOptions ban;
   NewsOptions news;
-  NumberedOptions numbered;
+  NumberedOptions numbered;  // for a ban, or an item of news
+  MaintenanceOptions maintenance;
+  OperatorsOptions operators;
+  ReverseOptions reverse;
+};
+
+// Options of commands that look at a project and copy it.
+struct CareOptions {
   StatusOptions status;
+  AuditOptions audit;
+  StatsOptions stats;
   BackupOptions backup;
   ScheduleOptions schedule;
-  MoveOptions move;
-  RestoreOptions restore_options;
+  RestoreOptions restore;
+};
+
+// The options of every command, as main() passes them on once the line is parsed.
+struct Commands {
+  SetUpOptions setup;
+  DataOptions data;
+  TrainingOptions training;
+  PeopleOptions people;
+  CareOptions care;
   ServeOptions serve;
-  std::filesystem::path directory;
-  std::filesystem::path other_path;
+  std::filesystem::path directory;  // the project's, for commands without other options
   bool verbose = false;
   std::function<Status()> chosen;
 };
@@ -130,22 +155,24 @@ CLI::Option* directory_of(CLI::App* command, std::filesystem::path& directory) {
 
 void add_init(CLI::App& cli, Commands& commands) {
   CLI::App* init = cli.add_subcommand("init", "Make a project: its keys, its database, a first join link");
-  directory_of(init, commands.init.directory);
-  init->add_option("--name", commands.init.name, "What volunteers and viewers call it")->required();
-  init->add_option("--listen", commands.init.listen,
+  directory_of(init, commands.setup.init.directory);
+  init->add_option("--name", commands.setup.init.name, "What volunteers and viewers call it")->required();
+  init->add_option("--listen", commands.setup.init.listen,
                    "ADDRESS:PORT to serve on; 0.0.0.0 is every address of IPv4, [::] every one")
       ->required();
-  init->add_option("--public", commands.init.public_at, "HOST:PORT as volunteers reach it; as --listen by default");
-  init->add_option("--database", commands.init.database,
+  init->add_option("--public", commands.setup.init.public_at,
+                   "HOST:PORT as volunteers reach it; as --listen by default");
+  init->add_option("--database", commands.setup.init.database,
                    "Keep everything in this empty PostgreSQL database instead of a file: postgresql://user@host/name. "
                    "The password, if any, is best in ~/.pgpass; in the address it ends up in project.json");
-  init->add_flag("--open", commands.init.open_to_all, "Anybody may join, without an invite");
-  init->add_flag("--approve", commands.init.approval, "New accounts wait until you let them in: users approve");
-  init->add_flag("--anonymous", commands.init.anonymous, "Computers may join without a name; they share one account");
-  init->add_option("--computers", commands.init.hosts_per_account, "The most computers of one account")
+  init->add_flag("--open", commands.setup.init.open_to_all, "Anybody may join, without an invite");
+  init->add_flag("--approve", commands.setup.init.approval, "New accounts wait until you let them in: users approve");
+  init->add_flag("--anonymous", commands.setup.init.anonymous,
+                 "Computers may join without a name; they share one account");
+  init->add_option("--computers", commands.setup.init.hosts_per_account, "The most computers of one account")
       ->check(CLI::Range(std::int64_t{1}, accounts::kHostsPerAccountMax))
       ->capture_default_str();
-  init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.init); }; });
+  init->callback([&commands] { commands.chosen = [&commands] { return init_project(commands.setup.init); }; });
 }
 
 void add_cut(CLI::App* command, dataset::CutRequests& cut) {
@@ -164,23 +191,23 @@ void add_data(CLI::App& cli, Commands& commands) {
   CLI::App* prepare = data->add_subcommand("prepare", "Cut it into shards, of which volunteers fetch what they need");
   prepare->require_subcommand(1);
   CLI::App* text = prepare->add_subcommand("text", "Text files become tokens");
-  add_cut(text, commands.text.cut);
-  text->add_option("FILE", commands.text.files, "Text, UTF-8")->required();
-  text->add_option("--vocabulary", commands.text.vocabulary, "Learn a vocabulary of so many tokens")
+  add_cut(text, commands.data.text.cut);
+  text->add_option("FILE", commands.data.text.files, "Text, UTF-8")->required();
+  text->add_option("--vocabulary", commands.data.text.vocabulary, "Learn a vocabulary of so many tokens")
       ->check(CLI::Range(64, 1'000'000));
-  text->add_option("--tokenizer", commands.text.tokenizer, "A SentencePiece model, such as an earlier OUT's");
-  text->callback([&commands] { commands.chosen = [&commands] { return prepare_text(commands.text); }; });
+  text->add_option("--tokenizer", commands.data.text.tokenizer, "A SentencePiece model, such as an earlier OUT's");
+  text->callback([&commands] { commands.chosen = [&commands] { return prepare_text(commands.data.text); }; });
   CLI::App* images = prepare->add_subcommand("images", "PNG and JPEG files become labelled samples");
-  add_cut(images, commands.images.cut);
-  images->add_option("FOLDER", commands.images.folder, "Has a folder of images for each class")->required();
-  images->add_option("--side", commands.images.side, "Pixels: the middle square is scaled to so many")
+  add_cut(images, commands.data.images.cut);
+  images->add_option("FOLDER", commands.data.images.folder, "Has a folder of images for each class")->required();
+  images->add_option("--side", commands.data.images.side, "Pixels: the middle square is scaled to so many")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  images->add_option("--channels", commands.images.channels, "3: colours; 1: grey")
+  images->add_option("--channels", commands.data.images.channels, "3: colours; 1: grey")
       ->check(CLI::IsMember({1, 3}))
       ->capture_default_str();
-  images->add_option("--seed", commands.images.seed, "Of the order of the samples")->capture_default_str();
-  images->callback([&commands] { commands.chosen = [&commands] { return prepare_images(commands.images); }; });
+  images->add_option("--seed", commands.data.images.seed, "Of the order of the samples")->capture_default_str();
+  images->callback([&commands] { commands.chosen = [&commands] { return prepare_images(commands.data.images); }; });
 }
 
 void add_run(CLI::App& cli, Commands& commands) {
@@ -188,27 +215,29 @@ void add_run(CLI::App& cli, Commands& commands) {
   run->require_subcommand(1);
   CLI::App* create = run->add_subcommand("create", "Sign a manifest.toml and take its data over");
   directory_of(create, commands.directory);
-  create->add_option("MANIFEST", commands.other_path, "The run's description, TOML")->required();
-  create->callback(
-      [&commands] { commands.chosen = [&commands] { return create_run(commands.directory, commands.other_path); }; });
+  create->add_option("MANIFEST", commands.training.manifest, "The run's description, TOML")->required();
+  create->callback([&commands] {
+    commands.chosen = [&commands] { return create_run(commands.directory, commands.training.manifest); };
+  });
   const auto add = [&](const char* name, const char* help, Status (*command)(const RunOptions&)) {
     CLI::App* added = run->add_subcommand(name, help);
-    directory_of(added, commands.run.directory);
-    added->add_option("RUN", commands.run.run, "Which run; may be left out when there is one");
-    added->callback([&commands, command] { commands.chosen = [&commands, command] { return command(commands.run); }; });
+    directory_of(added, commands.training.run.directory);
+    added->add_option("RUN", commands.training.run.run, "Which run; may be left out when there is one");
+    added->callback(
+        [&commands, command] { commands.chosen = [&commands, command] { return command(commands.training.run); }; });
     return added;
   };
   add("start", "Let volunteers train it", start_run);
   add("pause", "Let the round under way end, then nobody trains it", pause_run);
   add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
-      ->add_flag("--json", commands.run.json, "For programs");
+      ->add_flag("--json", commands.training.run.json, "For programs");
 }
 
 void add_sign(CLI::App& cli, Commands& commands) {
   CLI::App* sign = cli.get_subcommand("run")->add_subcommand(
       "sign", "Sign a run anew, with what may change while volunteers train it");
-  SignOptions& options = commands.sign;
+  SignOptions& options = commands.training.sign;
   directory_of(sign, options.directory);
   sign->add_option("RUN", options.run, "Which run; may be left out when there is one");
   sign->add_option("--title", options.title, "What volunteers see of it");
@@ -218,16 +247,16 @@ void add_sign(CLI::App& cli, Commands& commands) {
                                  "https://HOST/FOLDER/ that gives its shards out, in place of all that are "
                                  "in it; may be given again");
   sign->add_flag("--no-mirrors", options.no_mirrors, "The coordinator gives them out")->excludes(mirrors);
-  sign->callback([&commands] { commands.chosen = [&commands] { return sign_run(commands.sign); }; });
+  sign->callback([&commands] { commands.chosen = [&commands] { return sign_run(commands.training.sign); }; });
 }
 
 void add_export(CLI::App& cli, Commands& commands) {
   CLI::App* exports = cli.get_subcommand("run")->add_subcommand(
       "export", "Write the newest model that the swarm sent as safetensors and config.json");
-  directory_of(exports, commands.exports.directory);
-  exports->add_option("RUN", commands.exports.run, "Which run")->required();
-  exports->add_option("FOLDER", commands.exports.folder, "Where to; made if it is not there")->required();
-  exports->callback([&commands] { commands.chosen = [&commands] { return export_run(commands.exports); }; });
+  directory_of(exports, commands.training.exports.directory);
+  exports->add_option("RUN", commands.training.exports.run, "Which run")->required();
+  exports->add_option("FOLDER", commands.training.exports.folder, "Where to; made if it is not there")->required();
+  exports->callback([&commands] { commands.chosen = [&commands] { return export_run(commands.training.exports); }; });
 }
 
 void add_stats(CLI::App& cli, Commands& commands) {
@@ -235,26 +264,26 @@ void add_stats(CLI::App& cli, Commands& commands) {
   exports->require_subcommand(1);
   CLI::App* stats = exports->add_subcommand(
       "stats", "Volunteers, teams and computers with their credit, as BOINC projects publish them, and as JSON lines");
-  directory_of(stats, commands.stats.directory);
-  stats->add_option("FOLDER", commands.stats.folder,
+  directory_of(stats, commands.care.stats.directory);
+  stats->add_option("FOLDER", commands.care.stats.folder,
                     "Where to; DIR/stats by default, which the server gives out at /stats/");
-  stats->callback([&commands] { commands.chosen = [&commands] { return export_stats(commands.stats); }; });
+  stats->callback([&commands] { commands.chosen = [&commands] { return export_stats(commands.care.stats); }; });
 }
 
 void add_clone(CLI::App& cli, Commands& commands) {
   CLI::App* clone = cli.get_subcommand("run")->add_subcommand(
       "clone", "Write a manifest.toml like a run's own, with its data, to change and to create a run from");
-  directory_of(clone, commands.clone.directory);
-  clone->add_option("RUN", commands.clone.run, "Which run; retired ones too")->required();
-  clone->add_option("FILE", commands.clone.file, "Where to; must not exist")->required();
-  clone->add_option("--as", commands.clone.new_id, "The new run's id; poems-2 after poems-1 by default");
-  clone->callback([&commands] { commands.chosen = [&commands] { return clone_run(commands.clone); }; });
+  directory_of(clone, commands.training.clone.directory);
+  clone->add_option("RUN", commands.training.clone.run, "Which run; retired ones too")->required();
+  clone->add_option("FILE", commands.training.clone.file, "Where to; must not exist")->required();
+  clone->add_option("--as", commands.training.clone.new_id, "The new run's id; poems-2 after poems-1 by default");
+  clone->callback([&commands] { commands.chosen = [&commands] { return clone_run(commands.training.clone); }; });
 }
 
 void add_plan(CLI::App& cli, Commands& commands) {
   CLI::App* plan = cli.add_subcommand(
       "plan", "What a manifest.toml, and every algorithm in its place, would take a swarm: before anybody has joined");
-  PlanAheadOptions& options = commands.plan;
+  PlanAheadOptions& options = commands.training.plan;
   plan->add_option("MANIFEST", options.manifest, "The run's description, TOML")->required()->check(CLI::ExistingFile);
   CLI::Option_group* whose = plan->add_option_group("Swarm", "Whose computers and lines; one of the two");
   whose->require_option(1);
@@ -275,17 +304,18 @@ void add_plan(CLI::App& cli, Commands& commands) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   plan->add_flag("--json", options.json, "For programs");
-  plan->callback([&commands] { commands.chosen = [&commands] { return plan_ahead(commands.plan); }; });
+  plan->callback([&commands] { commands.chosen = [&commands] { return plan_ahead(commands.training.plan); }; });
 }
 
 void add_invite(CLI::App& cli, Commands& commands) {
   CLI::App* invite = cli.add_subcommand("invite", "Join links for volunteers");
   invite->require_subcommand(1);
   CLI::App* make = invite->add_subcommand("new", "Print a new join link; it is shown only once");
-  directory_of(make, commands.invite.directory);
-  make->add_option("--uses", commands.invite.uses, "How many computers may join with it")->capture_default_str();
-  make->add_option("--expires", commands.invite.expires, "How long it is good: 30m, 12h, 7d")->capture_default_str();
-  make->callback([&commands] { commands.chosen = [&commands] { return new_invite(commands.invite); }; });
+  directory_of(make, commands.people.invite.directory);
+  make->add_option("--uses", commands.people.invite.uses, "How many computers may join with it")->capture_default_str();
+  make->add_option("--expires", commands.people.invite.expires, "How long it is good: 30m, 12h, 7d")
+      ->capture_default_str();
+  make->callback([&commands] { commands.chosen = [&commands] { return new_invite(commands.people.invite); }; });
   CLI::App* list = invite->add_subcommand("list", "Invites, their uses and when they expire");
   directory_of(list, commands.directory);
   list->callback([&commands] { commands.chosen = [&commands] { return list_invites(commands.directory); }; });
@@ -301,7 +331,7 @@ void add_credit(CLI::App& cli, Commands& commands) {
   directory_of(claims, commands.directory);
   claims->callback([&commands] { commands.chosen = [&commands] { return list_claims(commands.directory); }; });
   CLI::App* reverse = credit->add_subcommand("reverse", "Take credit back; the ledger keeps the lines and why");
-  ReverseOptions& options = commands.reverse;
+  ReverseOptions& options = commands.people.reverse;
   directory_of(reverse, options.directory);
   reverse->add_option("--user", options.user, "Whose credit, by display name")->required();
   reverse->add_option("--reason", options.reason, "For the record")->required();
@@ -309,7 +339,7 @@ void add_credit(CLI::App& cli, Commands& commands) {
   reverse->add_option("--run", options.run, "Only of this run");
   reverse->add_option("--rounds", options.rounds, "Only of these rounds: 120-180");
   reverse->add_flag("--dry-run", options.dry_run, "Say what would be taken back, and change nothing");
-  reverse->callback([&commands] { commands.chosen = [&commands] { return reverse_credit(commands.reverse); }; });
+  reverse->callback([&commands] { commands.chosen = [&commands] { return reverse_credit(commands.people.reverse); }; });
 }
 
 void add_serve(CLI::App& cli, Commands& commands) {
@@ -359,13 +389,13 @@ void add_serve(CLI::App& cli, Commands& commands) {
 void add_users(CLI::App& cli, Commands& commands) {
   CLI::App* users = cli.add_subcommand("users", "Accounts: who there is, who waits, and help for who is locked out");
   CLI::App* hosts = cli.add_subcommand("hosts", "Computers of an account, and which of them are kept out");
-  UsersOptions& options = commands.users;
+  UsersOptions& options = commands.people.users;
   const auto add = [&](CLI::App* group, const char* name, const char* help, Status (*command)(const UsersOptions&)) {
     group->require_subcommand(1);
     CLI::App* added = group->add_subcommand(name, help);
     directory_of(added, options.directory);
     added->callback(
-        [&commands, command] { commands.chosen = [&commands, command] { return command(commands.users); }; });
+        [&commands, command] { commands.chosen = [&commands, command] { return command(commands.people.users); }; });
     return added;
   };
   const auto named = [&](CLI::App* command) {
@@ -403,36 +433,36 @@ void add_ban(CLI::App& cli, Commands& commands) {
   CLI::App* ban = cli.add_subcommand("ban", "Keep volunteers, computers and addresses out");
   ban->require_subcommand(1);
   CLI::App* add = ban->add_subcommand("add", "In force within seconds, in the running server too");
-  directory_of(add, commands.ban.directory);
-  add->add_option("WHO", commands.ban.who, "user:NAME, host:64 hex digits, team:NAME, or address:192.0.2.0/24")
+  directory_of(add, commands.people.ban.directory);
+  add->add_option("WHO", commands.people.ban.who, "user:NAME, host:64 hex digits, team:NAME, or address:192.0.2.0/24")
       ->required();
-  add->add_option("--reason", commands.ban.reason, "They are told it")->required();
-  add->add_option("--for", commands.ban.lasts, "How long: 12h, 30d; for good by default");
-  add->callback([&commands] { commands.chosen = [&commands] { return add_ban(commands.ban); }; });
+  add->add_option("--reason", commands.people.ban.reason, "They are told it")->required();
+  add->add_option("--for", commands.people.ban.lasts, "How long: 12h, 30d; for good by default");
+  add->callback([&commands] { commands.chosen = [&commands] { return add_ban(commands.people.ban); }; });
   CLI::App* list = ban->add_subcommand("list", "Who is kept out, since when, until when and why");
   directory_of(list, commands.directory);
   list->callback([&commands] { commands.chosen = [&commands] { return list_bans(commands.directory); }; });
   CLI::App* remove = ban->add_subcommand("remove", "Let them in again");
-  directory_of(remove, commands.numbered.directory);
-  remove->add_option("BAN", commands.numbered.number, "Its number in the list")->required();
-  remove->callback([&commands] { commands.chosen = [&commands] { return remove_ban(commands.numbered); }; });
+  directory_of(remove, commands.people.numbered.directory);
+  remove->add_option("BAN", commands.people.numbered.number, "Its number in the list")->required();
+  remove->callback([&commands] { commands.chosen = [&commands] { return remove_ban(commands.people.numbered); }; });
 }
 
 void add_news(CLI::App& cli, Commands& commands) {
   CLI::App* news = cli.add_subcommand("news", "What the project's first page tells volunteers");
   news->require_subcommand(1);
   CLI::App* post = news->add_subcommand("post", "Add an item");
-  directory_of(post, commands.news.directory);
-  post->add_option("--title", commands.news.title)->required();
-  post->add_option("--body", commands.news.body, "Plain text; an empty line ends a paragraph");
-  post->callback([&commands] { commands.chosen = [&commands] { return post_news(commands.news); }; });
+  directory_of(post, commands.people.news.directory);
+  post->add_option("--title", commands.people.news.title)->required();
+  post->add_option("--body", commands.people.news.body, "Plain text; an empty line ends a paragraph");
+  post->callback([&commands] { commands.chosen = [&commands] { return post_news(commands.people.news); }; });
   CLI::App* list = news->add_subcommand("list", "Items, newest first");
   directory_of(list, commands.directory);
   list->callback([&commands] { commands.chosen = [&commands] { return list_news(commands.directory); }; });
   CLI::App* remove = news->add_subcommand("remove", "Take an item back");
-  directory_of(remove, commands.numbered.directory);
-  remove->add_option("ITEM", commands.numbered.number, "Its number in the list")->required();
-  remove->callback([&commands] { commands.chosen = [&commands] { return remove_news(commands.numbered); }; });
+  directory_of(remove, commands.people.numbered.directory);
+  remove->add_option("ITEM", commands.people.numbered.number, "Its number in the list")->required();
+  remove->callback([&commands] { commands.chosen = [&commands] { return remove_news(commands.people.numbered); }; });
 }
 
 void add_maintenance(CLI::App& cli, Commands& commands) {
@@ -440,11 +470,11 @@ void add_maintenance(CLI::App& cli, Commands& commands) {
       "maintenance", "Tell volunteers that the project is being looked after; who trains goes on meanwhile");
   maintenance->require_subcommand(1);
   CLI::App* on = maintenance->add_subcommand("on", "From now on; again: change what is told");
-  MaintenanceOptions& options = commands.maintenance;
+  MaintenanceOptions& options = commands.people.maintenance;
   directory_of(on, options.directory);
   on->add_option("--message", options.message, "Why, in plain text");
   on->add_option("--until", options.until, "When it will be over: 18:30, '2024-06-10 18:30', or in how long: 2h");
-  on->callback([&commands] { commands.chosen = [&commands] { return maintenance_on(commands.maintenance); }; });
+  on->callback([&commands] { commands.chosen = [&commands] { return maintenance_on(commands.people.maintenance); }; });
   CLI::App* off = maintenance->add_subcommand("off", "It is over");
   directory_of(off, commands.directory);
   off->callback([&commands] { commands.chosen = [&commands] { return maintenance_off(commands.directory); }; });
@@ -456,7 +486,7 @@ void add_maintenance(CLI::App& cli, Commands& commands) {
 void add_operators(CLI::App& cli, Commands& commands) {
   CLI::App* operators = cli.add_subcommand("operators", "Who may use the operator's page, which serve --admin opens");
   operators->require_subcommand(1);
-  OperatorsOptions& options = commands.operators;
+  OperatorsOptions& options = commands.people.operators;
   const auto add = [&](const char* name, const char* help, Status (*command)(const OperatorsOptions&)) {
     CLI::App* added = operators->add_subcommand(name, help);
     directory_of(added, options.directory);
@@ -477,7 +507,7 @@ void add_operators(CLI::App& cli, Commands& commands) {
 void add_keys(CLI::App& cli, Commands& commands) {
   CLI::App* keys = cli.add_subcommand("keys", "The key that signs runs, and its root, which volunteers' programs pin");
   keys->require_subcommand(1);
-  KeysOptions& options = commands.keys;
+  KeysOptions& options = commands.setup.keys;
   const auto add = [&](const char* name, const char* help, Status (*command)(const KeysOptions&)) {
     CLI::App* added = keys->add_subcommand(name, help);
     directory_of(added, options.directory);
@@ -497,24 +527,24 @@ void add_keys(CLI::App& cli, Commands& commands) {
 
 void add_care(CLI::App& cli, Commands& commands) {
   CLI::App* status = cli.add_subcommand("status", "How the project stands: server, swarm, runs, database, backup");
-  directory_of(status, commands.status.directory);
-  status->add_flag("--json", commands.status.json, "For programs");
-  status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.status); }; });
+  directory_of(status, commands.care.status.directory);
+  status->add_flag("--json", commands.care.status.json, "For programs");
+  status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.care.status); }; });
   CLI::App* audit = cli.add_subcommand("audit", "What operators did, by command or on their page, and when");
-  directory_of(audit, commands.audit.directory);
-  audit->add_option("--lines", commands.audit.lines, "How many, at most")
+  directory_of(audit, commands.care.audit.directory);
+  audit->add_option("--lines", commands.care.audit.lines, "How many, at most")
       ->check(CLI::Range(1, db::kPageRowsMax))
       ->capture_default_str();
-  audit->add_flag("--json", commands.audit.json, "For programs: an object a line");
-  audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.audit); }; });
+  audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
+  audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.care.audit); }; });
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
   schema->callback([&commands] { commands.chosen = [&commands] { return show_schema(commands.directory); }; });
   CLI::App* move = cli.add_subcommand("move-database", "From its file to a PostgreSQL server, while nobody serves");
-  directory_of(move, commands.move.directory);
-  move->add_option("TO", commands.move.to, "postgresql://USER@HOST/NAME of a database that is there and empty")
+  directory_of(move, commands.setup.move.directory);
+  move->add_option("TO", commands.setup.move.to, "postgresql://USER@HOST/NAME of a database that is there and empty")
       ->required();
-  move->callback([&commands] { commands.chosen = [&commands] { return move_database(commands.move); }; });
+  move->callback([&commands] { commands.chosen = [&commands] { return move_database(commands.setup.move); }; });
   CLI::App* doctor = cli.add_subcommand("doctor", "Check keys, machine, database, ledger and data; tell what is wrong");
   directory_of(doctor, commands.directory);
   doctor->callback([&commands] { commands.chosen = [&commands] { return examine(commands.directory); }; });
@@ -524,11 +554,11 @@ void add_backup(CLI::App& cli, Commands& commands) {
   CLI::App* backup = cli.add_subcommand("backup", "Copies of the whole project");
   backup->require_subcommand(1);
   CLI::App* now = backup->add_subcommand("now", "Copy it, while it is served or not");
-  directory_of(now, commands.backup.directory);
-  now->add_option("TO", commands.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
-  now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.backup); }; });
+  directory_of(now, commands.care.backup.directory);
+  now->add_option("TO", commands.care.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
+  now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.care.backup); }; });
   CLI::App* schedule = backup->add_subcommand("schedule", "Let the running server make them; without options: tell");
-  ScheduleOptions& timed = commands.schedule;
+  ScheduleOptions& timed = commands.care.schedule;
   directory_of(schedule, timed.directory);
   auto* every = schedule->add_option("--every", timed.every, "How often: 6h, 1d");
   schedule->add_option("--to", timed.to, "The folder of backups, best on another disk; DIR/backups by default");
@@ -539,15 +569,15 @@ void add_backup(CLI::App& cli, Commands& commands) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   schedule->add_flag("--off", timed.off, "Make none by itself any more")->excludes(every);
-  schedule->callback([&commands] { commands.chosen = [&commands] { return schedule_backups(commands.schedule); }; });
+  schedule->callback(
+      [&commands] { commands.chosen = [&commands] { return schedule_backups(commands.care.schedule); }; });
   CLI::App* restore_command =
       cli.add_subcommand("restore", "Prove that a backup is whole, and copy it to where it is served");
-  RestoreOptions& options = commands.restore_options;
+  RestoreOptions& options = commands.care.restore;
   restore_command->add_option("BACKUP", options.backup, "What `backup now` made")->required();
   restore_command->add_option("TO", options.to, "A directory that does not exist yet");
   restore_command->add_flag("--verify", options.verify_only, "Only look: digests, database, ledger, keys");
-  restore_command->callback(
-      [&commands] { commands.chosen = [&commands] { return restore(commands.restore_options); }; });
+  restore_command->callback([&commands] { commands.chosen = [&commands] { return restore(commands.care.restore); }; });
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Status maintenance_off(const std::filesystem::path& directory) {
 Status show_maintenance(const std::filesystem::path& directory) {
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_ASSIGN(const auto maintenance, operations::read_maintenance(database->stores()));
+  STARLING_ASSIGN(const auto maintenance, operations::read_maintenance(database->stores().operation.settings));
   if (!maintenance) {
     fmt::print("off: the project serves as ever\n");
     return {};

@@ -82,11 +82,11 @@ void add_swarm(Text& text, const Observed& observed) {
   text.one("run_round", "gauge", "Round being worked on.", static_cast<double>(swarm.round));
   text.one("round_samples", "gauge", "Samples gathered in this round.", static_cast<double>(swarm.samples_accumulated));
   text.one("samples_per_second", "gauge", "Samples that the swarm computes in a second.", swarm.samples_per_s);
-  if (const auto credited = observed.database.stores().standings.credited(served->manifest.run_id)) {
+  if (const auto credited = observed.database.stores().credit.standings.credited(served->manifest.run_id)) {
     text.one("samples_accepted_total", "counter", "Samples in the run's ledger.",
              static_cast<double>(credited->totals.samples));
   }
-  const auto rounds = observed.database.stores().runs.rounds(served->manifest.run_id, {.limit = 1});
+  const auto rounds = observed.database.stores().training.runs.rounds(served->manifest.run_id, {.limit = 1});
   if (!rounds || rounds->empty()) return;
   text.one("round_seconds", "gauge", "Time that the last round's averaging took.",
            static_cast<double>(rounds->front().duration_ms) / 1000);
@@ -147,7 +147,7 @@ std::string metrics_text(const Observed& observed) {
 }
 
 Status ready(const Observed& observed) {
-  STARLING_TRY(observed.database.stores().runs.list().status());
+  STARLING_TRY(observed.database.stores().training.runs.list().status());
   if (!observed.database.health().disk_full) return {};
   return Error{ErrorCode::unavailable, "the disk is full: rounds can not be credited until there is space"};
 }

@@ -25,7 +25,7 @@ Status add_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(std::string hash, accounts::hash_for_keeping(password));
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;
-  STARLING_TRY(database->stores().operators.set({name, std::move(hash), clock.wall_now()}));
+  STARLING_TRY(database->stores().operation.operators.set({name, std::move(hash), clock.wall_now()}));
   STARLING_TRY(operations::note(desk_of(*database, clock), "operators add", name));
   fmt::print("'{}' may use the operator's page, where serve --admin opens it\n", name);
   if (!options.password_file.empty()) return {};
@@ -36,7 +36,7 @@ Status add_operator(const OperatorsOptions& options) {
 Status list_operators(const OperatorsOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_ASSIGN(const auto operators, database->stores().operators.list());
+  STARLING_ASSIGN(const auto operators, database->stores().operation.operators.list());
   for (const db::Operator& each : operators) fmt::print("{:<34} since {}\n", each.name, local_time(each.created));
   return {};
 }
@@ -44,7 +44,7 @@ Status list_operators(const OperatorsOptions& options) {
 Status remove_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
-  STARLING_TRY(database->stores().operators.remove(options.name));
+  STARLING_TRY(database->stores().operation.operators.remove(options.name));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "operators remove", options.name));
   fmt::print("'{}' is logged out, and may not use the operator's page any more\n", options.name);

@@ -15,7 +15,7 @@ Status sign_beginning(const Project& project, const operations::Desk& desk, cons
   if (!begins_unsigned(run, manifest)) return {};
   STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
   STARLING_ASSIGN(const auto anew, manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
-  STARLING_TRY(desk.stores.runs.set_envelope(run.run_id, manifest::encode_envelope(anew)));
+  STARLING_TRY(desk.stores.training.runs.set_envelope(run.run_id, manifest::encode_envelope(anew)));
   STARLING_TRY(operations::note(desk, "run sign", run.run_id, "the state that it begins with"));
   log_info("run '{}' is signed anew: it begins with state {}", run.run_id, manifest.initial_state_digest.brief());
   return {};
@@ -40,7 +40,7 @@ bool begins_unsigned(const db::Run& run, const wire::RunManifest& manifest) {
 }
 
 Status sign_beginnings(const Project& project, const operations::Desk& desk) {
-  STARLING_ASSIGN(const auto runs, desk.stores.runs.list());
+  STARLING_ASSIGN(const auto runs, desk.stores.training.runs.list());
   for (const db::Run& run : runs) {
     if (run.round > 0) continue;
     const Status done = sign_beginning(project, desk, run);

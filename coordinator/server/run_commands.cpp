@@ -55,7 +55,7 @@ struct OpenedRun {
 Result<OpenedRun> open_run(const std::filesystem::path& directory, const RunId& run_id) {
   STARLING_ASSIGN(Project project, load_project(directory));
   STARLING_ASSIGN(auto database, open_database(project));
-  STARLING_ASSIGN(db::Run run, operations::find_run(database->stores(), run_id));
+  STARLING_ASSIGN(db::Run run, operations::find_run(database->stores().training.runs, run_id));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
   STARLING_ASSIGN(wire::RunManifest manifest, manifest::verify_manifest(envelope, project.root));
   return OpenedRun{std::move(project), std::move(database), std::move(run), std::move(manifest)};
@@ -67,7 +67,7 @@ Status act_on(const RunOptions& options, Status (*act)(const operations::Desk&, 
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;
-  STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores(), options.run));
+  STARLING_ASSIGN(const db::Run run, operations::find_run(database->stores().training.runs, options.run));
   STARLING_TRY(act(desk_of(*database, clock), run));
   fmt::print("run '{}' is {}\n", run.run_id, done);
   return {};
@@ -143,7 +143,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
   wire::RunManifest& manifest = wanted->manifest;
-  if (stores.runs.find(manifest.run_id)) {
+  if (stores.training.runs.find(manifest.run_id)) {
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
@@ -155,13 +155,13 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
   STARLING_ASSIGN(const auto signed_manifest,
                   manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
-  STARLING_TRY(record_artefacts(stores, *wanted));
-  if (is_script) STARLING_TRY(record_script(stores, *wanted));
+  STARLING_TRY(record_artefacts(stores.training.artefacts, *wanted));
+  if (is_script) STARLING_TRY(record_script(stores.training.artefacts, *wanted));
   db::Run run;
   run.run_id = manifest.run_id;
   run.manifest_envelope = manifest::encode_envelope(signed_manifest);
   run.created = SystemClock().wall_now();
-  STARLING_TRY(stores.runs.create(run));
+  STARLING_TRY(stores.training.runs.create(run));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
   print_created(manifest, directory);
@@ -187,7 +187,7 @@ Status sign_run(const SignOptions& options) {
   }
   STARLING_ASSIGN(const auto anew,
                   manifest::sign_manifest(manifest, {opened.project.manifest_key, opened.project.key_certificate}));
-  STARLING_TRY(opened.stores().runs.set_envelope(run_id, manifest::encode_envelope(anew)));
+  STARLING_TRY(opened.stores().training.runs.set_envelope(run_id, manifest::encode_envelope(anew)));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*opened.database, clock), "run sign", run_id));
   fmt::print("run '{}' is signed anew; programs follow when they start the next time\n", run_id);
@@ -238,7 +238,7 @@ Status show_run(const RunOptions& options) {
   const RunId& run_id = opened.run.run_id;
   STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, opened.run, opened.manifest.target_batch_size));
   // The operator's own view uses the ledger itself, not the totals kept beside it.
-  STARLING_ASSIGN(report.totals, stores.contributions.ledger_sum(run_id));
+  STARLING_ASSIGN(report.totals, stores.training.contributions.ledger_sum(run_id));
   report.swarm = ask_server(opened.project, run_id);
   if (options.json) {
     fmt::print("{}\n", api::encode(report));

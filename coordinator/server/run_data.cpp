@@ -108,22 +108,22 @@ Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem:
   return take_shards_over(wanted.manifest, wanted.source.shards, folder);
 }
 
-Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted) {
+Status record_artefacts(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted) {
   const wire::DataOptions& data = wanted.manifest.data;
   const manifest::ManifestSource& source = wanted.source;
   const std::string train = (source.shards.empty() ? source.train : source.shards).filename().string();
   const std::string held_out =
       source.validation.empty() ? train + " (held out)" : source.validation.filename().string();
-  if (data.shards.empty()) STARLING_TRY(stores.artefacts.add({data.train.sha256, data.train.bytes, train}));
+  if (data.shards.empty()) STARLING_TRY(artefacts.add({data.train.sha256, data.train.bytes, train}));
   if (data.mirrors.empty()) {
     for (const wire::Shard& shard : data.shards) {
-      STARLING_TRY(stores.artefacts.add({shard.file.sha256, shard.file.bytes, train}));
+      STARLING_TRY(artefacts.add({shard.file.sha256, shard.file.bytes, train}));
     }
   }
   if (data.tokenizer != wire::Artefact()) {
-    STARLING_TRY(stores.artefacts.add({data.tokenizer.sha256, data.tokenizer.bytes, train + " (tokenizer)"}));
+    STARLING_TRY(artefacts.add({data.tokenizer.sha256, data.tokenizer.bytes, train + " (tokenizer)"}));
   }
-  return stores.artefacts.add({data.validation.sha256, data.validation.bytes, held_out});
+  return artefacts.add({data.validation.sha256, data.validation.bytes, held_out});
 }
 
 Result<std::filesystem::path> keep_listing(const wire::DataOptions& data, const std::filesystem::path& folder) {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "db/stores/stores.h"
+#include "db/stores/training_stores.h"
 #include "shared/base/result.h"
 #include "shared/manifest/operator_manifest.h"
 
@@ -14,7 +14,7 @@ namespace starling::server {
 // and the tokenizer are copied. corrupt when a file is not the one that the listing names.
 Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder);
 // Records the artefacts in the database; call it afterwards.
-Status record_artefacts(const db::Stores& stores, const manifest::OperatorManifest& wanted);
+Status record_artefacts(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted);
 
 // Writes a listing of a run's shards into `folder`, from which a further run can be made.
 Result<std::filesystem::path> keep_listing(const wire::DataOptions& data, const std::filesystem::path& folder);

@@ -24,11 +24,10 @@ Status import_script(const manifest::ManifestSource& source, const std::filesyst
   return {};
 }
 
-Status record_script(const db::Stores& stores, const manifest::OperatorManifest& wanted) {
+Status record_script(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted) {
   const wire::ScriptModel& script = wanted.manifest.model.script;
-  STARLING_TRY(
-      stores.artefacts.add({script.program.sha256, script.program.bytes, wanted.source.program.filename().string()}));
-  return stores.artefacts.add(
+  STARLING_TRY(artefacts.add({script.program.sha256, script.program.bytes, wanted.source.program.filename().string()}));
+  return artefacts.add(
       {script.parameters.sha256, script.parameters.bytes, wanted.source.parameters.filename().string()});
 }
 

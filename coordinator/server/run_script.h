@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "db/stores/stores.h"
+#include "db/stores/training_stores.h"
 #include "shared/base/result.h"
 #include "shared/manifest/operator_manifest.h"
 
@@ -14,6 +14,6 @@ namespace starling::server {
 Status import_script(const manifest::ManifestSource& source, const std::filesystem::path& folder,
                      wire::ScriptModel& script);
 // Records the artefacts in the database; call it afterwards.
-Status record_script(const db::Stores& stores, const manifest::OperatorManifest& wanted);
+Status record_script(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted);
 
 }  // namespace starling::server

@@ -1,14 +1,14 @@
-#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "coordinator/api/api.h"
@@ -22,6 +22,7 @@
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
 #include "coordinator/server/run_beginning.h"
+#include "coordinator/server/training.h"
 #include "coordinator/web/operator_site.h"
 #include "coordinator/web/past_run_page.h"
 #include "coordinator/web/site.h"
@@ -31,7 +32,6 @@
 #include "shared/base/service_manager.h"
 #include "shared/base/version.h"
 #include "shared/crypto/secrets.h"
-#include "shared/reach/prober.h"
 #include "shared/reach/relay_server.h"
 #include "shared/run/model_layout.h"
 
@@ -40,7 +40,6 @@ namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(500);  // interval of reading operators' settings
 constexpr Duration kWaitMax = std::chrono::milliseconds(100);
-constexpr double kBytesPerMbit = 1e6 / 8;
 constexpr Duration kWaitMin = std::chrono::milliseconds(2);
 
 // Raises the limit of descriptors to all that the system gives, because each connection takes one.
@@ -97,8 +96,8 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
 }
 
 // The run that the leader serves, as far as the database knows it: for a server that does not lead.
-std::optional<web::ShownRun> shown_from_afar(const db::Stores& stores) {
-  const auto runs = stores.runs.list();
+std::optional<web::ShownRun> shown_from_afar(const db::RunStore& store) {
+  const auto runs = store.list();
   const db::Run* run = runs ? api::choose_run(*runs, "") : nullptr;
   if (run == nullptr || run->retired.unix_ms != 0) return std::nullopt;
   auto read = web::read_past_run(*run);
@@ -119,61 +118,22 @@ web::ServerHealth health(WallTime started, const db::Database& database, const L
   return health;
 }
 
-web::ServerView server_view(const Observed& observed, const Listeners& listeners) {
-  web::ServerView view{health(observed.started, observed.database, listeners),
-                       observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores()),
-                       {},
-                       "",
-                       observed.certificate_ends};
+web::ServerView server_view(const Observed& observed) {
+  web::ServerView view{
+      health(observed.started, observed.database, {&observed.gate, observed.relay}),
+      observed.leadership.leads() ? shown(observed.run) : shown_from_afar(observed.database.stores().training.runs),
+      {},
+      "",
+      observed.certificate_ends};
   if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
   view.backup_failure = observed.backups.state().failure;
   return view;
-}
-
-Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const PeerId& self) {
-  core::CoordinatorOptions core;
-  core.dial_back = options.dial_back;
-  if (options.relay.empty()) return core;
-  auto relay = parse_endpoint(options.relay);
-  if (!relay) return relay.error().prefixed("--relay");
-  std::array<std::uint8_t, sizeof(in6_addr)> address{};
-  if (inet_pton(AF_INET, relay->host.c_str(), address.data()) != 1 &&
-      inet_pton(AF_INET6, relay->host.c_str(), address.data()) != 1) {
-    return Error{ErrorCode::invalid_argument, fmt::format("--relay: '{}' is no IP address", relay->host)};
-  }
-  core.relay = {self, relay->host, relay->port};
-  return core;
 }
 
 // The TLS identity that this computer shows to its callers.
 Result<crypto::TlsContext> as_coordinator(const Project& project, const ServerIdentity& identity) {
   return crypto::TlsContext::coordinator_server(project.authority.certificate_pem(), identity.volunteers,
                                                 identity.browsers);
-}
-
-// The TLS identity that this computer shows on volunteers' ports and at its relay.
-Result<crypto::TlsContext> as_peer(const Project& project, const ServerIdentity& identity) {
-  return crypto::TlsContext::peer(project.authority.certificate_pem(), identity.volunteers);
-}
-
-Status start_dialling_back(api::RunService& run, const ServeOptions& options, const crypto::TlsContext& tls,
-                           const Clock& clock) {
-  if (!options.dial_back) return {};
-  STARLING_ASSIGN(auto prober, reach::Prober::create(tls, clock));
-  run.dial_back_by(std::move(prober));
-  return {};
-}
-
-// The operator's own relay; nothing when none is asked for. It listens on all addresses, because the address that
-// volunteers reach may be translated on its way.
-Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& options, int port,
-                                                       reach::RelayServer::Parts parts) {
-  if (options.relay.empty()) return std::unique_ptr<reach::RelayServer>();
-  auto opened =
-      reach::RelayServer::create("::", port, std::move(parts), {.bytes_per_s = options.relay_mbit_s * kBytesPerMbit});
-  if (!opened) return opened.error().prefixed("--relay");
-  log_info("a relay for volunteers that nobody can dial is open at {}", options.relay);
-  return opened;
 }
 
 web::JoinAdvice join_advice(const Project& project) { return {link_with(project, ""), project.config.open_to_all}; }
@@ -223,13 +183,32 @@ Result<std::unique_ptr<gate::Gate>> admin_gate(const ServeOptions& options, cons
   return opened;
 }
 
+// The operator's page, metrics and probes, behind a gate of their own. `observed` must outlive it.
+struct OperatorsDoor {
+  OperatorsDoor(const Observed& observed, const std::string& secret)
+      : site({observed.project.config.name, observed.database.stores(), observed.clock, secret,
+              [&observed] { return server_view(observed); }}) {
+    add_admin_routes(router, observed);
+    site.add_routes(router);
+  }
+
+  web::OperatorSite site;
+  gate::Router router;
+  std::unique_ptr<gate::Gate> gate;  // null: none is asked for
+};
+
+Result<std::unique_ptr<OperatorsDoor>> open_operators_door(const ServeOptions& options, const crypto::TlsContext& tls,
+                                                           const Observed& observed, const std::string& secret) {
+  auto door = std::make_unique<OperatorsDoor>(observed, secret);
+  STARLING_ASSIGN(door->gate, admin_gate(options, tls, door->router));
+  return door;
+}
+
 // Parts of the server that need attention from time to time.
 struct TimedParts {
   Leadership& leadership;
-  api::RunService& run;
-  api::CheckpointInbox& checkpoints;
+  Training& training;
   accounts::BanList& bans;
-  api::HostTable& hosts;
   operations::MaintenanceSign& maintenance;
   BackupKeeper& backups;
   const db::Stores& stores;
@@ -240,11 +219,11 @@ struct TimedParts {
 Status look_at_lead(const TimedParts& parts) {
   const bool led = parts.leadership.leads();
   const Status looked = parts.leadership.look();
-  if (led && !parts.leadership.leads()) parts.run.step_down();
+  if (led && !parts.leadership.leads()) parts.training.run.step_down();
   STARLING_TRY(looked);
   if (!parts.leadership.leads()) return {};
-  if (!led) parts.checkpoints.clear();
-  return parts.run.poll();
+  if (!led) parts.training.checkpoints.clear();
+  return parts.training.run.poll();
 }
 
 // A failure that repeats at every look is logged now and then; the first one has most likely caused the others too.
@@ -254,11 +233,11 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
   };
   tell("look at the runs", look_at_lead(parts));
   tell("look at the bans", parts.bans.refresh());
-  tell("look at revocations", parts.hosts.refresh());
-  tell("look at maintenance", parts.maintenance.refresh(parts.stores));
+  tell("look at revocations", parts.training.hosts.refresh());
+  tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
     tell("look at backups", parts.backups.look());
-    tell("sums of the last day and week", parts.stores.standings.roll(clock.wall_now()));
+    tell("sums of the last day and week", parts.stores.credit.standings.roll(clock.wall_now()));
   }
 }
 
@@ -269,7 +248,7 @@ void work(const TimedParts& parts, const sigset_t& signals, const std::atomic<bo
   TimePoint next_look = clock.now() + kPollInterval;
   manager.ready();
   while (!broken) {
-    const TimePoint deadline = parts.run.tick();
+    const TimePoint deadline = parts.training.run.tick();
     const TimePoint now = clock.now();
     if (now >= next_look) {
       next_look = now + kPollInterval;
@@ -371,59 +350,42 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto database, database_to_serve(project, clock, broken));
   STARLING_ASSIGN(const ServerIdentity identity, server_identity(project, clock.wall_now()));
   STARLING_ASSIGN(const auto tls, as_coordinator(project, identity));
-  api::HostTable hosts(database->stores().accounts, clock);
   operations::MaintenanceSign maintenance;
-  STARLING_TRY(maintenance.refresh(database->stores()));
+  STARLING_TRY(maintenance.refresh(database->stores().operation.settings));
   STARLING_ASSIGN(const auto people, open_people({project, options, database->stores(), clock, maintenance}));
+  const std::string& secret = people->accounts.parts().secret;
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
-  STARLING_ASSIGN(const auto peer_tls, as_peer(project, identity));
-  STARLING_ASSIGN(const core::CoordinatorOptions core, core_options(options, identity.volunteers.key.peer_id()));
-  api::RunService run({database->stores(), hosts, clock, project.root}, core);
-  STARLING_TRY(start_dialling_back(run, options, peer_tls, clock));
-  STARLING_ASSIGN(const auto relay, open_relay(options, core.relay.port, {peer_tls, clock, run}));
-  api::CheckpointInbox checkpoints(project.files.artefacts());
+  STARLING_ASSIGN(const auto training, open_training({project, options, identity, database->stores(), clock}));
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  const TimedParts parts{leadership, run, checkpoints, people->bans, hosts, maintenance, backups, database->stores()};
+  const TimedParts parts{leadership, *training, people->bans, maintenance, backups, database->stores()};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
-  const api::Api api{project.config.name,
-                     project.files.artefacts(),
-                     project.root.to_pem(),
-                     project.authority,
-                     database->stores(),
-                     hosts,
-                     people->accounts,
-                     joins,
-                     run,
-                     checkpoints,
-                     maintenance,
-                     clock};
+  const api::Api api{project.config.name, project.files.artefacts(), project.root.to_pem(), project.authority,
+                     database->stores(),  training->hosts,           people->accounts,      joins,
+                     training->run,       training->checkpoints,     maintenance,           clock};
   api::add_routes(router, api);
-  Listeners listeners{nullptr, relay.get()};  // the gate is set before the first request
-  web::Site site({project.config.name, database->stores(),
-                  [&] { return leadership.leads() ? shown(run) : shown_from_afar(database->stores()); },
+  Listeners listeners{nullptr, training->relay.get()};  // the gate is set before the first request
+  const auto run_shown = [&] {
+    return leadership.leads() ? shown(training->run) : shown_from_afar(database->stores().training.runs);
+  };
+  web::Site site({project.config.name, database->stores(), run_shown,
                   [&] { return health(started, *database, listeners); }, join_advice(project), clock,
-                  web_root(project.config), people->accounts.parts().secret, &maintenance, project.files.stats(),
-                  [&run] { return run.hosts(); }});
+                  web_root(project.config), secret, &maintenance, project.files.stats(),
+                  [&] { return training->run.hosts(); }});
   site.add_routes(router);
   people->site.add_routes(router);
-  STARLING_ASSIGN(const auto handover, open_handover(project, leadership, people->accounts.parts().secret));
+  STARLING_ASSIGN(const auto handover, open_handover(project, leadership, secret));
   if (handover) handover->divert(router);
   STARLING_ASSIGN(const auto gate, public_gate(options, project.config, tls, router));
   listeners.gate = gate.get();
   STARLING_ASSIGN(const WallTime certificate_ends, certificate_end(project));
-  const Observed observed{project, *database,        run,     *gate,     router, relay.get(), clock,
-                          started, certificate_ends, backups, leadership};
-  gate::Router admin_router;
-  add_admin_routes(admin_router, observed);
-  web::OperatorSite operators({project.config.name, database->stores(), clock, people->accounts.parts().secret,
-                               [&observed, &listeners] { return server_view(observed, listeners); }});
-  operators.add_routes(admin_router);
-  STARLING_ASSIGN(const auto admin, admin_gate(options, tls, admin_router));
+  const Observed observed{project, *database, training->run,    *gate,   router,    training->relay.get(),
+                          clock,   started,   certificate_ends, backups, leadership};
+  STARLING_ASSIGN(const auto operators, open_operators_door(options, tls, observed, secret));
 
-  return serve_at(*gate, admin.get(), broken, [&] {
+  return serve_at(*gate, operators->gate.get(), broken, [&] {
     announce(project, gate->port());
     work(parts, signals, broken, manager);
   });

@@ -174,7 +174,7 @@ struct Tables {
 };
 
 Status write_files(const db::Stores& stores, const std::filesystem::path& folder, WallTime now, StatsCounts& counts) {
-  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.settings));
+  STARLING_ASSIGN(const std::string secret, accounts::own_secret(stores.operation.settings));
   Tables tables(folder);
   db::StatsVisitor visitor;
   const auto with = [](auto add) {
@@ -190,7 +190,7 @@ Status write_files(const db::Stores& stores, const std::filesystem::path& folder
       with([&](const db::StatsDeleted& user) { Tables::add_deleted(tables.users_deleted, "user_id", user); });
   visitor.host_deleted =
       with([&](const db::StatsDeleted& host) { Tables::add_deleted(tables.hosts_deleted, "host_id", host); });
-  STARLING_TRY(stores.stats.visit(visitor, {now.unix_ms - to_ms(kTombstoneKept)}));
+  STARLING_TRY(stores.credit.stats.visit(visitor, {now.unix_ms - to_ms(kTombstoneKept)}));
   for (Table* table : {&tables.users, &tables.teams, &tables.hosts, &tables.users_deleted, &tables.hosts_deleted}) {
     STARLING_TRY(table->finish());
   }

@@ -83,25 +83,25 @@ Result<Overview> look(const Project& project, const db::Database& database) {
   Overview overview;
   overview.now = SystemClock().wall_now();
   overview.live = ask(project);
-  STARLING_ASSIGN(overview.runs, operations::runs_in_use(stores));
+  STARLING_ASSIGN(overview.runs, operations::runs_in_use(stores.training.runs));
   for (const db::Run& run : overview.runs) {
-    STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(run.run_id));
+    STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(run.run_id));
     overview.totals.push_back(credited.totals);
-    STARLING_ASSIGN(auto checkpoint, stores.checkpoints.newest(run.run_id));
+    STARLING_ASSIGN(auto checkpoint, stores.training.checkpoints.newest(run.run_id));
     overview.checkpoints.push_back(std::move(checkpoint));
   }
-  STARLING_ASSIGN(const db::Credited everybody, stores.standings.credited(""));
+  STARLING_ASSIGN(const db::Credited everybody, stores.credit.standings.credited(""));
   overview.volunteers = everybody.volunteers;
-  STARLING_ASSIGN(overview.activity, stores.standings.activity());
-  STARLING_ASSIGN(const auto bans, stores.bans.list());
+  STARLING_ASSIGN(overview.activity, stores.credit.standings.activity());
+  STARLING_ASSIGN(const auto bans, stores.operation.bans.list());
   overview.bans = static_cast<std::size_t>(
       std::count_if(bans.begin(), bans.end(), [&](const db::Ban& ban) { return overview.now < ban.expires; }));
   overview.health = database.health();
-  STARLING_ASSIGN(overview.maintenance, operations::read_maintenance(stores));
+  STARLING_ASSIGN(overview.maintenance, operations::read_maintenance(stores.operation.settings));
   overview.backup = last_backup(project.files);
   overview.backup_failure = last_failure(project.files);
-  STARLING_ASSIGN(overview.schedule, read_schedule(stores));
-  STARLING_ASSIGN(overview.leader, Leadership::read_leader(stores));
+  STARLING_ASSIGN(overview.schedule, read_schedule(stores.operation.settings));
+  STARLING_ASSIGN(overview.leader, Leadership::read_leader(stores.operation.settings));
   STARLING_ASSIGN(overview.certificate_ends, certificate_end(project));
   return overview;
 }

@@ -36,7 +36,7 @@ struct Opened {
 Result<Opened> open_for(const UsersOptions& options) {
   STARLING_ASSIGN(Project project, load_project(options.directory));
   STARLING_ASSIGN(auto database, open_database(project));
-  STARLING_ASSIGN(db::Account account, database->stores().accounts.find_account_named(options.name));
+  STARLING_ASSIGN(db::Account account, database->stores().people.accounts.find_account_named(options.name));
   return Opened{std::move(project), std::move(database), std::move(account)};
 }
 
@@ -69,7 +69,7 @@ Status list_users(const UsersOptions& options) {
   fmt::print("{:<8} {:<34} {}\n", "account", "name", options.listed == UsersListed::deleted ? "deleted" : "since");
   for (std::int64_t offset = 0;; offset += db::kPageRowsMax) {
     STARLING_ASSIGN(const auto accounts,
-                    database->stores().keeper.list(state_of(options.listed), db::kPageRowsMax, offset));
+                    database->stores().people.keeper.list(state_of(options.listed), db::kPageRowsMax, offset));
     for (const db::Account& account : accounts) {
       fmt::print("{:<8} {:<34} {}\n", account.id, account.display_name,
                  local_time(options.listed == UsersListed::deleted ? account.deleted : account.created));
@@ -81,7 +81,7 @@ Status list_users(const UsersOptions& options) {
 Status show_user(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
   const db::Stores& stores = opened.stores();
-  STARLING_ASSIGN(const auto standings, stores.standings.page({.limit = 0, .pinned = options.name}));
+  STARLING_ASSIGN(const auto standings, stores.credit.standings.page({.limit = 0, .pinned = options.name}));
   fmt::print("{}, account {}, since {}\n", opened.account.display_name, opened.account.id,
              local_time(opened.account.created));
   if (!opened.account.established()) {
@@ -95,17 +95,17 @@ Status show_user(const UsersOptions& options) {
     const db::Totals& total = standings.pinned->earned(db::Board::total);
     fmt::print("credit {:.6f} for {} samples\n", credit_of(total), total.samples);
   }
-  STARLING_ASSIGN(const db::ClaimSums unconfirmed, stores.claims.of(opened.account.id));
+  STARLING_ASSIGN(const db::ClaimSums unconfirmed, stores.credit.claims.of(opened.account.id));
   if (unconfirmed.claims > 0) {
     fmt::print("not confirmed, nor credited: {} samples, in {} rounds of the last 90 days\n", unconfirmed.samples,
                unconfirmed.claims);
   }
-  if (const auto login = stores.logins.of(opened.account.id); !login.ok()) {
+  if (const auto login = stores.people.logins.of(opened.account.id); !login.ok()) {
     fmt::print("no password: joined by a link, logs in nowhere\n");
   } else if (!login->email.empty()) {
     fmt::print("e-mail {} ({})\n", login->email, login->verified.unix_ms > 0 ? "confirmed" : "not confirmed");
   }
-  STARLING_ASSIGN(const auto hosts, stores.accounts.hosts_of(opened.account.id));
+  STARLING_ASSIGN(const auto hosts, stores.people.accounts.hosts_of(opened.account.id));
   print_hosts(hosts);
   return {};
 }
@@ -139,8 +139,8 @@ Status set_computers(const UsersOptions& options) {
 Status new_password_link(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
   STARLING_ASSIGN(const std::string link,
-                  accounts::password_link(opened.stores(), opened.account.id, web_root(opened.project.config),
-                                          SystemClock().wall_now()));
+                  accounts::password_link(opened.stores().people.sessions, opened.account.id,
+                                          web_root(opened.project.config), SystemClock().wall_now()));
   STARLING_TRY(operations::note(opened.desk(), "users password-link", opened.account.display_name));
   fmt::print("whoever opens this within 24 hours sets the password of '{}':\n{}\n", opened.account.display_name, link);
   return {};
@@ -148,11 +148,11 @@ Status new_password_link(const UsersOptions& options) {
 
 Status confirm_email(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
-  STARLING_ASSIGN(const db::Login login, opened.stores().logins.of(opened.account.id));
+  STARLING_ASSIGN(const db::Login login, opened.stores().people.logins.of(opened.account.id));
   if (login.email.empty()) {
     return Error{ErrorCode::failed_precondition, fmt::format("'{}' gave no e-mail address", options.name)};
   }
-  STARLING_TRY(opened.stores().logins.verify(login.account_id, login.email, SystemClock().wall_now()));
+  STARLING_TRY(opened.stores().people.logins.verify(login.account_id, login.email, SystemClock().wall_now()));
   STARLING_TRY(operations::note(opened.desk(), "users confirm-email", opened.account.display_name));
   fmt::print("{} is the address of '{}'\n", login.email, opened.account.display_name);
   return {};
@@ -167,7 +167,7 @@ Status delete_user(const UsersOptions& options) {
 
 Status list_hosts(const UsersOptions& options) {
   STARLING_ASSIGN(const Opened opened, open_for(options));
-  STARLING_ASSIGN(const auto hosts, opened.stores().accounts.hosts_of(opened.account.id));
+  STARLING_ASSIGN(const auto hosts, opened.stores().people.accounts.hosts_of(opened.account.id));
   print_hosts(hosts);
   return {};
 }

@@ -60,15 +60,15 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
     const auto text = done_texts().find(visit.request.parameter("done"));
     if (text != done_texts().end()) shown.frame.message = text->second;
   }
-  const auto account = stores.accounts.find_account(visit.viewer->account_id);
+  const auto account = stores.people.accounts.find_account(visit.viewer->account_id);
   if (!account) return refuse(visit, "Your account", account.status());
   shown.account = *account;
-  if (const auto login = stores.logins.of(account->id); login.ok()) shown.login = *login;
-  const auto hosts = stores.accounts.hosts_of(account->id);
+  if (const auto login = stores.people.logins.of(account->id); login.ok()) shown.login = *login;
+  const auto hosts = stores.people.accounts.hosts_of(account->id);
   if (!hosts) return refuse(visit, "Your account", hosts.status());
   shown.hosts = *hosts;
-  if (const auto team = stores.teams.of(account->id); team.ok()) shown.team = *team;
-  if (const auto claims = stores.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
+  if (const auto team = stores.people.teams.of(account->id); team.ok()) shown.team = *team;
+  if (const auto claims = stores.credit.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
   shown.wanted_team = visit.request.parameter("team").substr(0, kLabelBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
@@ -78,15 +78,15 @@ gate::Response AccountSite::export_data(const Visit& visit) {
   const auto& parts = parts_.accounts.parts();
   const AccountId id = visit.viewer->account_id;
   PersonalData data{parts.project, {}, {}, {}, {}, {}, parts.clock.wall_now()};
-  const auto account = parts.stores.accounts.find_account(id);
-  const auto hosts = parts.stores.accounts.hosts_of(id);
+  const auto account = parts.stores.people.accounts.find_account(id);
+  const auto hosts = parts.stores.people.accounts.hosts_of(id);
   if (!account || !hosts) return refuse(visit, "Your data", account ? hosts.status() : account.status());
   data.account = *account;
   data.hosts = *hosts;
-  if (const auto login = parts.stores.logins.of(id); login.ok()) data.login = *login;
-  if (const auto claims = parts.stores.claims.of(id); claims.ok()) data.unconfirmed = *claims;
+  if (const auto login = parts.stores.people.logins.of(id); login.ok()) data.login = *login;
+  if (const auto claims = parts.stores.credit.claims.of(id); claims.ok()) data.unconfirmed = *claims;
   for (int i = 0; i < kLedgerPagesMax; ++i) {
-    const auto lines = parts.stores.contributions.entries_of(
+    const auto lines = parts.stores.training.contributions.entries_of(
         id, {.limit = db::kPageRowsMax, .offset = std::int64_t{i} * db::kPageRowsMax});
     if (!lines) return refuse(visit, "Your data", lines.status());
     data.ledger.insert(data.ledger.end(), lines->begin(), lines->end());
@@ -124,7 +124,7 @@ gate::Response AccountSite::act(const Visit& visit) {
 // A browser that was left open does not suffice: a change needs the password.
 Status AccountSite::check_password(const Visit& visit, std::string_view field) {
   const auto& stores = parts_.accounts.parts().stores;
-  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(visit.viewer->account_id));
+  STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(visit.viewer->account_id));
   const auto checked =
       parts_.accounts.guard().check(account.display_name, visit.form.value(field),
                                     {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
@@ -134,7 +134,7 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
 }
 
 Result<std::string> AccountSite::change_profile(const Visit& visit) {
-  auto& keeper = parts_.accounts.parts().stores.keeper;
+  auto& keeper = parts_.accounts.parts().stores.people.keeper;
   STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("name")));
   STARLING_TRY(keeper.rename(visit.viewer->account_id, name));
   STARLING_TRY(keeper.show_computers(visit.viewer->account_id, visit.form.value("computers") == "1"));
@@ -142,7 +142,7 @@ Result<std::string> AccountSite::change_profile(const Visit& visit) {
 }
 
 Result<std::string> AccountSite::change_email(const Visit& visit) {
-  auto& logins = parts_.accounts.parts().stores.logins;
+  auto& logins = parts_.accounts.parts().stores.people.logins;
   STARLING_ASSIGN(const std::string email, accounts::check_email(visit.form.value("email")));
   STARLING_TRY(check_password(visit, "password"));
   STARLING_ASSIGN(db::Login login, logins.of(visit.viewer->account_id));
@@ -163,12 +163,12 @@ Result<std::string> AccountSite::ask_verification(const Visit& visit) {
 Result<std::string> AccountSite::change_password(const Visit& visit) {
   const auto& stores = parts_.accounts.parts().stores;
   const AccountId id = visit.viewer->account_id;
-  STARLING_ASSIGN(const db::Account account, stores.accounts.find_account(id));
-  STARLING_ASSIGN(db::Login login, stores.logins.of(id));
+  STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(id));
+  STARLING_ASSIGN(db::Login login, stores.people.logins.of(id));
   STARLING_TRY(accounts::check_new_password(visit.form.value("new"), account.display_name, login.email));
   STARLING_TRY(check_password(visit, "old"));
   STARLING_ASSIGN(login.password, parts_.accounts.guard().hash(visit.form.value("new")));
-  STARLING_TRY(stores.logins.set(login));
+  STARLING_TRY(stores.people.logins.set(login));
   STARLING_TRY(parts_.accounts.sessions().close_all(id, visit.viewer->session));
   return std::string("password");
 }
@@ -180,8 +180,8 @@ Result<std::string> AccountSite::log_others_out(const Visit& visit) {
 
 Result<std::string> AccountSite::label_computer(const Visit& visit) {
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
-  STARLING_TRY(parts_.accounts.parts().stores.keeper.label_host(visit.viewer->account_id, peer,
-                                                                plain(visit.form.value("label"))));
+  STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(visit.viewer->account_id, peer,
+                                                                       plain(visit.form.value("label"))));
   return std::string("saved");
 }
 
@@ -197,7 +197,7 @@ Result<std::string> AccountSite::admit_computer(const Visit& visit) {
 
 // Changes only a computer of the visitor's own account.
 Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
-  auto& store = parts_.accounts.parts().stores.accounts;
+  auto& store = parts_.accounts.parts().stores.people.accounts;
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
   const auto host = store.find_host(peer);
   if (!host || host->account_id != visit.viewer->account_id) {
@@ -209,26 +209,27 @@ Status AccountSite::set_revoked(const Visit& visit, bool revoked) {
 Result<std::string> AccountSite::join_team(const Visit& visit) {
   const auto& parts = parts_.accounts.parts();
   STARLING_TRY(
-      parts.stores.teams.join(visit.viewer->account_id, visit.form.value("team"), parts.clock.wall_now()).status());
+      parts.stores.people.teams.join(visit.viewer->account_id, visit.form.value("team"), parts.clock.wall_now())
+          .status());
   return std::string("joined");
 }
 
 Result<std::string> AccountSite::leave_team(const Visit& visit) {
-  STARLING_TRY(parts_.accounts.parts().stores.teams.leave(visit.viewer->account_id));
+  STARLING_TRY(parts_.accounts.parts().stores.people.teams.leave(visit.viewer->account_id));
   return std::string("left");
 }
 
 Result<std::string> AccountSite::found_team(const Visit& visit) {
   const auto& parts = parts_.accounts.parts();
   STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("new-team")));
-  STARLING_TRY(parts.stores.teams.found(visit.viewer->account_id, name, parts.clock.wall_now()).status());
+  STARLING_TRY(parts.stores.people.teams.found(visit.viewer->account_id, name, parts.clock.wall_now()).status());
   return std::string("founded");
 }
 
 Result<std::string> AccountSite::delete_account(const Visit& visit) {
   const auto& parts = parts_.accounts.parts();
   STARLING_TRY(check_password(visit, "gone"));
-  STARLING_TRY(parts.stores.keeper.erase(visit.viewer->account_id, parts.clock.wall_now()));
+  STARLING_TRY(parts.stores.people.keeper.erase(visit.viewer->account_id, parts.clock.wall_now()));
   return std::string();
 }
 

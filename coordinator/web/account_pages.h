@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "db/stores/stores.h"
+#include "db/stores/people_stores.h"
 #include "shared/base/clock.h"
 
 namespace starling::web {

@@ -38,7 +38,7 @@ Result<std::optional<Duration>> time_of(const Form& form, std::string_view field
 
 Result<db::Account> account_of(const Desk& desk, const Form& form) {
   STARLING_ASSIGN(const std::int64_t account, number_of(form, "account"));
-  return desk.stores.accounts.find_account(account);
+  return desk.stores.people.accounts.find_account(account);
 }
 
 Status approve(const Desk& desk, const Form& form) {
@@ -84,7 +84,7 @@ Status remove_news(const Desk& desk, const Form& form) {
 
 template <Status (*act)(const Desk&, const db::Run&)>
 Status with_run(const Desk& desk, const Form& form) {
-  STARLING_ASSIGN(const db::Run run, desk.stores.runs.find(form.value("run")));
+  STARLING_ASSIGN(const db::Run run, desk.stores.training.runs.find(form.value("run")));
   return act(desk, run);
 }
 

@@ -34,13 +34,13 @@ Result<db::Login> login_of(const db::OperatorStore& operators, const std::string
 }
 
 Result<std::optional<PersonShown>> person_named(const db::Stores& stores, const std::string& name) {
-  auto account = stores.accounts.find_account_named(name);
+  auto account = stores.people.accounts.find_account_named(name);
   if (!account && account.error().code == ErrorCode::not_found) return std::optional<PersonShown>();
   if (!account) return account.error();
   PersonShown person{std::move(*account), {}, {}, {}};
-  if (auto login = stores.logins.of(person.account.id); login.ok()) person.login = std::move(*login);
-  STARLING_ASSIGN(person.hosts, stores.accounts.hosts_of(person.account.id));
-  STARLING_ASSIGN(person.unconfirmed, stores.claims.of(person.account.id));
+  if (auto login = stores.people.logins.of(person.account.id); login.ok()) person.login = std::move(*login);
+  STARLING_ASSIGN(person.hosts, stores.people.accounts.hosts_of(person.account.id));
+  STARLING_ASSIGN(person.unconfirmed, stores.credit.claims.of(person.account.id));
   return std::optional(std::move(person));
 }
 
@@ -48,8 +48,8 @@ Result<std::optional<PersonShown>> person_named(const db::Stores& stores, const 
 
 OperatorSite::OperatorSite(Parts parts)
     : parts_(std::move(parts)),
-      guard_([this](const std::string& name) { return login_of(parts_.stores.operators, name); }, parts_.clock,
-             parts_.secret, parts_.limits) {}
+      guard_([this](const std::string& name) { return login_of(parts_.stores.operation.operators, name); },
+             parts_.clock, parts_.secret, parts_.limits) {}
 
 void OperatorSite::add_routes(gate::Router& router) {
   const auto add = [&](const char* method, const char* path, For whom, Answer answer) {
@@ -72,7 +72,8 @@ void OperatorSite::add_routes(gate::Router& router) {
 OperatorSite::Visit OperatorSite::visit(const gate::Request& request) const {
   Visit visit{request, Form(request.method == "POST" ? request.body : ""), cookie(request, kSessionCookie), false, ""};
   if (!visit.cookie.empty()) {
-    const auto name = parts_.stores.operators.session(crypto::hash_token(visit.cookie), parts_.clock.wall_now());
+    const auto name =
+        parts_.stores.operation.operators.session(crypto::hash_token(visit.cookie), parts_.clock.wall_now());
     if (name) visit.name = *name;
   }
   if (!visit.name.empty()) return visit;
@@ -122,11 +123,11 @@ gate::Response OperatorSite::show_log_in(const Visit& visit) {
 
 // A new session's token, never one that a browser brought: nobody can have planted it.
 Result<std::string> OperatorSite::open_session(const std::string& name) {
-  STARLING_ASSIGN(const db::Operator account, parts_.stores.operators.find(name));
+  STARLING_ASSIGN(const db::Operator account, parts_.stores.operation.operators.find(name));
   std::string token = crypto::make_token();
   const WallTime now = parts_.clock.wall_now();
-  STARLING_TRY(parts_.stores.operators.open(crypto::hash_token(token), account.name, now,
-                                            {now.unix_ms + to_ms(kSessionLifetime)}));
+  STARLING_TRY(parts_.stores.operation.operators.open(crypto::hash_token(token), account.name, now,
+                                                      {now.unix_ms + to_ms(kSessionLifetime)}));
   STARLING_TRY(operations::note({parts_.stores, parts_.clock, account.name}, "log in", ""));
   return token;
 }
@@ -151,7 +152,7 @@ gate::Response OperatorSite::log_in(const Visit& visit) {
 
 gate::Response OperatorSite::log_out(const Visit& visit) {
   if (!visit.name.empty()) {
-    const Status closed = parts_.stores.operators.close(crypto::hash_token(visit.cookie));
+    const Status closed = parts_.stores.operation.operators.close(crypto::hash_token(visit.cookie));
     if (!closed.ok()) return refuse(visit, "Still logged in", closed);
   }
   gate::Response response = redirect("/login");
@@ -162,13 +163,13 @@ gate::Response OperatorSite::log_out(const Visit& visit) {
 Result<std::string> OperatorSite::overview(const Visit& visit) const {
   const db::Stores& stores = parts_.stores;
   OverviewPage page{frame(visit), parts_.look(), {}, 0, {}, {}, {}, visit.form};
-  STARLING_ASSIGN(page.runs, operations::runs_in_use(stores));
-  STARLING_ASSIGN(const auto waiting, stores.keeper.list(db::AccountState::waiting, db::kPageRowsMax, 0));
+  STARLING_ASSIGN(page.runs, operations::runs_in_use(stores.training.runs));
+  STARLING_ASSIGN(const auto waiting, stores.people.keeper.list(db::AccountState::waiting, db::kPageRowsMax, 0));
   page.waiting = waiting.size();
-  STARLING_ASSIGN(page.activity, stores.standings.activity());
-  STARLING_ASSIGN(page.maintenance, operations::read_maintenance(stores));
+  STARLING_ASSIGN(page.activity, stores.credit.standings.activity());
+  STARLING_ASSIGN(page.maintenance, operations::read_maintenance(stores.operation.settings));
   if (page.server.run) {
-    STARLING_ASSIGN(const auto rounds, stores.runs.rounds(page.server.run->run_id, {.limit = 1}));
+    STARLING_ASSIGN(const auto rounds, stores.training.runs.rounds(page.server.run->run_id, {.limit = 1}));
     if (!rounds.empty()) page.last_round = rounds.front().decided_at;
   }
   return render_overview(page);
@@ -184,18 +185,18 @@ Result<std::string> OperatorSite::people(const Visit& visit) const {
   PeoplePage page{frame(visit), {}, std::string(visit.request.parameter("sought").substr(0, kSoughtBytesMax)),
                   {},           {}, 0,
                   visit.form};
-  STARLING_ASSIGN(page.waiting, stores.keeper.list(db::AccountState::waiting, kWaitingShown, 0));
+  STARLING_ASSIGN(page.waiting, stores.people.keeper.list(db::AccountState::waiting, kWaitingShown, 0));
   if (!page.sought.empty()) {
     STARLING_ASSIGN(page.person, person_named(stores, page.sought));
   }
-  STARLING_ASSIGN(auto bans, stores.bans.list());
+  STARLING_ASSIGN(auto bans, stores.operation.bans.list());
   const WallTime now = parts_.clock.wall_now();
   std::erase_if(bans, [now](const db::Ban& ban) { return ban.expires <= now; });
   std::reverse(bans.begin(), bans.end());
   page.bans_hidden = bans.size() - std::min(bans.size(), kBansShown);
   bans.resize(bans.size() - page.bans_hidden);
   for (db::Ban& ban : bans) {
-    std::string subject = operations::shown_subject(ban, stores);
+    std::string subject = operations::shown_subject(ban, stores.people.accounts);
     page.bans.push_back({std::move(ban), std::move(subject)});
   }
   return render_people(page);
@@ -207,7 +208,7 @@ gate::Response OperatorSite::show_people(const Visit& visit) {
 }
 
 gate::Response OperatorSite::show_news(const Visit& visit) {
-  auto news = parts_.stores.news.list(kNewsShown);
+  auto news = parts_.stores.operation.news.list(kNewsShown);
   if (!news) return refuse(visit, "News", news.status());
   return page(visit, render_news({frame(visit), std::move(*news), visit.form}));
 }
@@ -216,7 +217,7 @@ gate::Response OperatorSite::show_audit(const Visit& visit) {
   const std::string_view asked = visit.request.parameter("before");
   std::int64_t before = INT64_MAX;
   if (std::from_chars(asked.data(), asked.data() + asked.size(), before).ec != std::errc()) before = INT64_MAX;
-  auto lines = parts_.stores.audit.list(kAuditShown, before);
+  auto lines = parts_.stores.operation.audit.list(kAuditShown, before);
   if (!lines) return refuse(visit, "Audit log", lines.status());
   AuditPage shown{frame(visit), std::move(*lines), {}};
   if (shown.lines.size() == static_cast<std::size_t>(kAuditShown)) shown.next_before = shown.lines.back().id;

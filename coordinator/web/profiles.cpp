@@ -100,7 +100,7 @@ void add_members(std::string& html, const db::Team& team, const std::vector<db::
 Result<std::optional<db::Account>> visible_account(const ProfileParts& parts, std::string_view number) {
   const auto id = number_of(number);
   if (!id) return std::optional<db::Account>();
-  const auto account = parts.stores.accounts.find_account(*id);
+  const auto account = parts.stores.people.accounts.find_account(*id);
   if (!account && account.error().code != ErrorCode::not_found) return account.error();
   const bool shown =
       account && (account->state == db::AccountState::active || account->state == db::AccountState::anonymous);
@@ -127,9 +127,9 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
   STARLING_ASSIGN(const auto account, visible_account(parts, number));
   if (!account) return nobody(parts, "volunteer");
   STARLING_ASSIGN(const db::Profile profile,
-                  parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
-  STARLING_ASSIGN(const auto team, parts.stores.teams.of(account->id));
-  STARLING_ASSIGN(const db::ClaimSums unconfirmed, parts.stores.claims.of(account->id));
+                  parts.stores.credit.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
+  STARLING_ASSIGN(const auto team, parts.stores.people.teams.of(account->id));
+  STARLING_ASSIGN(const db::ClaimSums unconfirmed, parts.stores.credit.claims.of(account->id));
   std::string html = "<section class=\"now\">\n";
   add_badges(html, badges_of(profile, parts.now));
   add_figures(html, profile, parts.now);
@@ -157,12 +157,12 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
 
 Result<gate::Response> team_response(const ProfileParts& parts, std::string_view number) {
   const auto id = number_of(number);
-  const auto team = id ? parts.stores.teams.find(*id) : Error{ErrorCode::not_found, ""};
+  const auto team = id ? parts.stores.people.teams.find(*id) : Error{ErrorCode::not_found, ""};
   if (!team && team.error().code == ErrorCode::not_found) return nobody(parts, "team");
   if (!team) return team.error();
   STARLING_ASSIGN(const db::Profile profile,
-                  parts.stores.standings.profile({db::Holder::team, team->id, parts.now, kDaysShown}));
-  STARLING_ASSIGN(const auto members, parts.stores.teams.members(team->id, kMembersShown));
+                  parts.stores.credit.standings.profile({db::Holder::team, team->id, parts.now, kDaysShown}));
+  STARLING_ASSIGN(const auto members, parts.stores.people.teams.members(team->id, kMembersShown));
   std::string html = "<section class=\"now\">\n";
   add_badges(html, badges_of(profile, parts.now));
   add_figures(html, profile, parts.now);
@@ -188,7 +188,7 @@ Result<gate::Response> certificate_response(const ProfileParts& parts, std::stri
   STARLING_ASSIGN(const auto account, visible_account(parts, number));
   if (!account) return nobody(parts, "volunteer");
   STARLING_ASSIGN(const db::Profile profile,
-                  parts.stores.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
+                  parts.stores.credit.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
   const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.earned(db::Board::total)};
   const std::string code = certificate_code(certified, parts.secret);
   std::string svg =

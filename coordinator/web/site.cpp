@@ -166,7 +166,7 @@ gate::Response Site::leaderboard(const gate::Request& request, std::string_view 
   const Make make = [this, query, content_type, render]() -> Result<gate::Response> {
     LeaderboardData data{parts_.project, {}, query, {}, parts_.clock.wall_now()};
     if (const auto shown = parts_.shown_run()) data.run_id = shown->run_id;
-    STARLING_ASSIGN(data.standings, parts_.stores.standings.page(
+    STARLING_ASSIGN(data.standings, parts_.stores.credit.standings.page(
                                         {.of = query.of,
                                          .board = query.board,
                                          .run_id = data.run_id,
@@ -189,7 +189,7 @@ ProfileParts Site::profile_parts() const {
 }
 
 Result<gate::Response> Site::past_run(const RunId& run_id) const {
-  const auto run = parts_.stores.runs.find(run_id);
+  const auto run = parts_.stores.training.runs.find(run_id);
   if (!run && run.error().code == ErrorCode::not_found) return nobody(profile_parts(), "run");
   if (!run) return run.error();
   STARLING_ASSIGN(const ShownRun shown, read_past_run(*run));
@@ -200,7 +200,7 @@ Result<gate::Response> Site::past_run(const RunId& run_id) const {
 }
 
 Result<std::vector<OtherRun>> Site::other_runs(const std::optional<ShownRun>& shown) const {
-  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.runs.list());
+  STARLING_ASSIGN(const std::vector<db::Run> runs, parts_.stores.training.runs.list());
   std::vector<OtherRun> others;
   for (auto run = runs.rbegin(); run != runs.rend() && others.size() < kOtherRunsShown; ++run) {
     if (shown && shown->run_id == run->run_id) continue;
@@ -214,16 +214,17 @@ Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   const db::Stores& stores = parts_.stores;
   RunFigures run;
   run.shown = shown;
-  STARLING_ASSIGN(const db::Credited credited, stores.standings.credited(shown.run_id));
+  STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(shown.run_id));
   run.totals = credited.totals;
-  STARLING_ASSIGN(const auto page, stores.standings.page({.board = board, .run_id = shown.run_id, .limit = kTopRows}));
+  STARLING_ASSIGN(const auto page,
+                  stores.credit.standings.page({.board = board, .run_id = shown.run_id, .limit = kTopRows}));
   run.volunteers = page.volunteers;
   run.top = page.rows;
-  STARLING_ASSIGN(auto evaluations, stores.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
-  STARLING_ASSIGN(const auto first, stores.evaluations.first(shown.run_id));
+  STARLING_ASSIGN(auto evaluations, stores.training.evaluations.list(shown.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(const auto first, stores.training.evaluations.first(shown.run_id));
   run.evaluations = curve_of(std::move(evaluations), first);
-  STARLING_ASSIGN(run.epochs, db::run_epochs(stores.leases, shown.run_id));
-  STARLING_ASSIGN(run.rounds, stores.runs.rounds(shown.run_id, {.limit = db::kPageRowsMax}));
+  STARLING_ASSIGN(run.epochs, db::run_epochs(stores.training.leases, shown.run_id));
+  STARLING_ASSIGN(run.rounds, stores.training.runs.rounds(shown.run_id, {.limit = db::kPageRowsMax}));
   return run;
 }
 
@@ -234,14 +235,14 @@ Result<gate::Response> Site::run_page() const {
     STARLING_ASSIGN(data.run, figures(*shown, db::Board::recent));
   }
   STARLING_ASSIGN(data.others, other_runs(shown));
-  STARLING_ASSIGN(data.activity, parts_.stores.standings.activity());
-  STARLING_ASSIGN(data.news, parts_.stores.news.list(kNewsShown));
+  STARLING_ASSIGN(data.activity, parts_.stores.credit.standings.activity());
+  STARLING_ASSIGN(data.news, parts_.stores.operation.news.list(kNewsShown));
   return page_with_charts(render_run_page(data));
 }
 
 Result<gate::Response> Site::credit_page() const {
   CreditPageData data{parts_.project, parts_.shown_run(), {}, 0, parts_.clock.wall_now()};
-  STARLING_ASSIGN(const db::Credited credited, parts_.stores.standings.credited(""));
+  STARLING_ASSIGN(const db::Credited credited, parts_.stores.credit.standings.credited(""));
   data.totals = credited.totals;
   data.volunteers = credited.volunteers;
   return response_of(kHtmlType, render_credit_page(data));
@@ -259,12 +260,12 @@ StatusData Site::status() const {
   StatusData data{parts_.project, parts_.shown_run(), {}, {}, {}, parts_.health(), {}, {}, parts_.clock.wall_now()};
   data.statistics = read_stats_folder(parts_.stats_folder).made;
   if (parts_.maintenance != nullptr) data.maintenance = parts_.maintenance->shown();
-  const auto activity = parts_.stores.standings.activity();
+  const auto activity = parts_.stores.credit.standings.activity();
   data.health.database_reads = activity.ok();
   if (activity) data.activity = *activity;
   if (!data.run) return data;
-  if (auto epochs = db::run_epochs(parts_.stores.leases, data.run->run_id)) data.epochs = *epochs;
-  const auto rounds = parts_.stores.runs.rounds(data.run->run_id, {.limit = 1});
+  if (auto epochs = db::run_epochs(parts_.stores.training.leases, data.run->run_id)) data.epochs = *epochs;
+  const auto rounds = parts_.stores.training.runs.rounds(data.run->run_id, {.limit = 1});
   if (rounds && !rounds->empty()) data.last_round = rounds->front().decided_at;
   return data;
 }

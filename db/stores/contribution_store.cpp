@@ -44,8 +44,8 @@ Status count_samples(Connection& connection, const RoundResult& result) {
   STARLING_ASSIGN(Statement sum, connection.prepare("UPDATE sample_epoch SET counted = counted + ? "
                                                     "WHERE run_id = ? AND epoch = ?"));
   for (const CountedSamples& line : result.counted) {
-    STARLING_TRY(insert.bind(run_id, line.epoch, line.first, line.samples, result.record.round, line.peer_id).run());
-    if (connection.changes() > 0) STARLING_TRY(sum.bind(line.samples, run_id, line.epoch).run());
+    STARLING_TRY(insert.bind(run_id, line.epoch, line.first, line.count, result.record.round, line.peer).run());
+    if (connection.changes() > 0) STARLING_TRY(sum.bind(line.count, run_id, line.epoch).run());
   }
   STARLING_ASSIGN(Statement end, connection.prepare("DELETE FROM sample_lease WHERE run_id = ? AND last_round <= ?"));
   return end.bind(run_id, result.record.round).run();

@@ -125,7 +125,7 @@ Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionR
 
 }  // namespace
 
-Result<CorrectionOutcome> SqlCreditStore::preview(const CorrectionRequest& request) const {
+Result<CorrectionOutcome> SqlCorrectionStore::preview(const CorrectionRequest& request) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(Statement sum,
                   reader->prepare(fmt::format("SELECT count(*), sum(samples), sum(credit) FROM ({}) AS chosen",
@@ -135,7 +135,7 @@ Result<CorrectionOutcome> SqlCreditStore::preview(const CorrectionRequest& reque
   return CorrectionOutcome{sum.integer(0), {sum.integer(1), sum.integer(2)}};
 }
 
-Result<CorrectionOutcome> SqlCreditStore::correct(const CorrectionRequest& request) {
+Result<CorrectionOutcome> SqlCorrectionStore::correct(const CorrectionRequest& request) {
   CorrectionOutcome all;
   std::int64_t correction = 0;
   for (;;) {
@@ -154,12 +154,12 @@ Result<CorrectionOutcome> SqlCreditStore::correct(const CorrectionRequest& reque
   }
 }
 
-Result<std::int64_t> SqlCreditStore::newest_reversal() const {
+Result<std::int64_t> SqlCorrectionStore::newest_reversal() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   return reader->query_int("SELECT coalesce(max(contribution), 0) FROM reversal");
 }
 
-Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
+Result<RunAudit> SqlCorrectionStore::audit(const RunId& run_id, double micro_credit_per_sample) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   RunAudit audit;
@@ -186,7 +186,7 @@ Result<RunAudit> SqlCreditStore::audit(const RunId& run_id, double micro_credit_
   return audit;
 }
 
-Status SqlCreditStore::verify_recent() const {
+Status SqlCorrectionStore::verify_recent() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   return for_each_tally(*reader, [&](Holder of, std::int64_t holder, const RecentAverage& kept) -> Status {

@@ -1,5 +1,5 @@
-// Questions that the coordinator may ask about credit: standings and corrections. See stores.h for rules that hold for
-// every call.
+// Questions that the coordinator may ask about credit: standings, corrections, and claims that earned none. See
+// stores.h for rules that hold for every call.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 
 #include "db/stores/recent_average.h"
 #include "db/stores/records.h"
+#include "db/stores/stats_store.h"
 #include "shared/base/result.h"
 #include "shared/leaderboard/columns.h"
 
@@ -156,9 +157,9 @@ struct RunAudit {
 
 // The ledger's other side: taking credit back, and checking that all sums follow from the ledger's lines. Lines are
 // never changed or removed; a reversal is a line of its own.
-class CreditStore {
+class CorrectionStore {
  public:
-  virtual ~CreditStore() = default;
+  virtual ~CorrectionStore() = default;
   // The lines that correct() would take back.
   virtual Result<CorrectionOutcome> preview(const CorrectionRequest& request) const = 0;
   // Adds a reversal for every such line that has none yet. Another call finishes an interrupted one.
@@ -170,6 +171,27 @@ class CreditStore {
   virtual Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const = 0;
   // corrupt, with the first difference, unless every kept average equals a replay of the ledger.
   virtual Status verify_recent() const = 0;
+};
+
+constexpr std::int64_t kClaimsKeptMs = std::int64_t{90} * 24 * 3'600'000;
+
+// Samples that were claimed and not credited in the last ninety days.
+class ClaimStore {
+ public:
+  virtual ~ClaimStore() = default;
+  // Adds the one claim of a computer in a round; a repeated one is ignored. Claims that are too old are deleted.
+  virtual Status add(const UnconfirmedClaim& claim) = 0;
+  virtual Result<ClaimSums> of(AccountId account) const = 0;
+  virtual Result<std::vector<UnconfirmedClaim>> list(const Page& page) const = 0;  // newest first
+};
+
+// The stores of what volunteers earned: references into one Database, which must outlive them. The ledger itself
+// belongs to the rounds that write it (TrainingStores).
+struct CreditStores {
+  StandingsStore& standings;
+  CorrectionStore& corrections;
+  ClaimStore& claims;
+  StatsStore& stats;
 };
 
 }  // namespace starling::db

@@ -80,6 +80,50 @@ std::int64_t server_bytes(ReaderPool& readers) {
 
 std::filesystem::path with_suffix(std::filesystem::path file, std::string_view suffix) { return file += suffix; }
 
+// The groups of stores.h. `stores` refers to members: nothing here may be copied or moved.
+struct SqlPeople {
+  Access access;
+  SqlAccountStore accounts{access};
+  SqlAccountKeeper keeper{access};
+  SqlInviteStore invites{access};
+  SqlLoginStore logins{access};
+  SqlSessionStore sessions{access};
+  SqlTeamStore teams{access};
+  PeopleStores stores{accounts, keeper, invites, logins, sessions, teams};
+};
+
+struct SqlTraining {
+  Access access;
+  SqlRunStore runs{access};
+  SqlContributionStore contributions{access};
+  SqlEvaluationStore evaluations{access};
+  SqlLaneStore lanes{access};
+  SqlLeaseStore leases{access};
+  SqlElectorateStore electorates{access};
+  SqlArtefactStore artefacts{access};
+  SqlCheckpointStore checkpoints{access};
+  TrainingStores stores{runs, contributions, evaluations, lanes, leases, electorates, artefacts, checkpoints};
+};
+
+struct SqlCredit {
+  Access access;
+  SqlStandingsStore standings{access};
+  SqlCorrectionStore corrections{access};
+  SqlClaimStore claims{access};
+  SqlStatsStore stats{access};
+  CreditStores stores{standings, corrections, claims, stats};
+};
+
+struct SqlOperation {
+  Access access;
+  SqlNewsStore news{access};
+  SqlBanStore bans{access};
+  SqlSettingStore settings{access};
+  SqlAuditStore audit{access};
+  SqlOperatorStore operators{access};
+  OperationStores stores{news, bans, settings, audit, operators};
+};
+
 }  // namespace
 
 struct Database::Parts {
@@ -92,32 +136,11 @@ struct Database::Parts {
   ReaderPool readers;
   WriteQueue writes;
   Access access{readers, writes};
-  SqlAccountStore accounts{access};
-  SqlInviteStore invites{access};
-  SqlRunStore runs{access};
-  SqlContributionStore contributions{access};
-  SqlClaimStore claims{access};
-  SqlEvaluationStore evaluations{access};
-  SqlCheckpointStore checkpoints{access};
-  SqlLaneStore lanes{access};
-  SqlLeaseStore leases{access};
-  SqlElectorateStore electorates{access};
-  SqlArtefactStore artefacts{access};
-  SqlStandingsStore standings{access};
-  SqlCreditStore credit{access};
-  SqlNewsStore news{access};
-  SqlBanStore bans{access};
-  SqlLoginStore logins{access};
-  SqlSessionStore sessions{access};
-  SqlAccountKeeper keeper{access};
-  SqlTeamStore teams{access};
-  SqlSettingStore settings{access};
-  SqlAuditStore audit{access};
-  SqlOperatorStore operators{access};
-  SqlStatsStore stats{access};
-  Stores stores{accounts,    invites,   runs,        contributions, claims, evaluations, lanes, leases,
-                electorates, artefacts, checkpoints, standings,     credit, news,        bans,  logins,
-                sessions,    keeper,    teams,       settings,      audit,  operators,   stats};
+  SqlPeople people{access};
+  SqlTraining training{access};
+  SqlCredit credit{access};
+  SqlOperation operation{access};
+  Stores stores{people.stores, training.stores, credit.stores, operation.stores};
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -180,7 +203,7 @@ Status Database::check() const {
     STARLING_ASSIGN(ReaderPool::Lease reader, parts_->readers.acquire());
     STARLING_TRY(expect_sound(*reader, "PRAGMA integrity_check(1)"));
   }
-  return parts_->contributions.verify_totals();
+  return parts_->training.contributions.verify_totals();
 }
 
 Status Database::backup(const std::filesystem::path& to) {

@@ -21,8 +21,8 @@ Result<EpochProgress> read_epoch(const Statement& row) {
 
 Result<SampleTried> read_tried(const Statement& row) {
   SampleTried tried;
-  STARLING_TRY(row.read_id(0, tried.peer_id));
-  tried.account_id = row.integer(1);
+  STARLING_TRY(row.read_id(0, tried.peer));
+  tried.account = row.integer(1);
   tried.epoch = row.integer(2);
   tried.place = row.integer(3);
   tried.last_round = row.integer(4);
@@ -33,10 +33,10 @@ Result<SampleSetAside> read_set_aside(const Statement& row) { return SampleSetAs
 
 Result<CountedSamples> read_counted(const Statement& row) {
   CountedSamples counted;
-  STARLING_TRY(row.read_id(0, counted.peer_id));
+  STARLING_TRY(row.read_id(0, counted.peer));
   counted.epoch = row.integer(1);
   counted.first = row.integer(2);
-  counted.samples = row.integer(3);
+  counted.count = row.integer(3);
   return counted;
 }
 
@@ -81,7 +81,7 @@ Status SqlLeaseStore::add_tried(const RunId& run_id, const std::vector<SampleTri
                         connection.prepare("INSERT INTO sample_tried (run_id, epoch, place, peer_id, last_round, "
                                            "account_id) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"));
         for (const SampleTried& one : tries) {
-          STARLING_TRY(insert.bind(run_id, one.epoch, one.place, one.peer_id, one.last_round, one.account_id).run());
+          STARLING_TRY(insert.bind(run_id, one.epoch, one.place, one.peer, one.last_round, one.account).run());
         }
         return {};
       },

@@ -107,4 +107,13 @@ class OperatorStore {
   virtual Status close(const Digest& token_hash) = 0;
 };
 
+// The stores of what operators decide and write: references into one Database, which must outlive them.
+struct OperationStores {
+  NewsStore& news;
+  BanStore& bans;
+  SettingStore& settings;
+  AuditStore& audit;
+  OperatorStore& operators;
+};
+
 }  // namespace starling::db

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "shared/base/epoch_samples.h"
 #include "shared/base/ids.h"
 
 namespace starling::db {
@@ -203,29 +204,6 @@ struct SeatedGroup {
   SampleCount samples_max = 0;
   std::vector<Seat> seats{};  // by column and rank
   friend bool operator==(const SeatedGroup&, const SeatedGroup&) = default;
-};
-
-// Samples of an epoch that a peer's contribution has counted.
-struct CountedSamples {
-  PeerId peer_id;
-  std::int64_t epoch = 0;
-  std::int64_t first = 0;
-  SampleCount samples = 0;
-};
-
-// A sample that a peer of the account could not use, under the lease that is good until that round.
-struct SampleTried {
-  PeerId peer_id;
-  AccountId account_id = 0;
-  std::int64_t epoch = 0;
-  std::int64_t place = 0;
-  RoundIndex last_round = 0;
-};
-
-// A sample of an epoch whose gradient cannot be had.
-struct SampleSetAside {
-  std::int64_t epoch = 0;
-  std::int64_t place = 0;
 };
 
 // An epoch's samples by their fate; the rest is still to be counted.

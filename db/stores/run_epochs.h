@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "db/stores/stores.h"
+#include "db/stores/training_stores.h"
 #include "shared/base/result.h"
 
 namespace starling::db {

@@ -26,9 +26,9 @@ class SqlStandingsStore final : public StandingsStore {
 };
 
 // Corrections and audits, over the table contribution itself.
-class SqlCreditStore final : public CreditStore {
+class SqlCorrectionStore final : public CorrectionStore {
  public:
-  explicit SqlCreditStore(Access access) : access_(access) {}
+  explicit SqlCorrectionStore(Access access) : access_(access) {}
   Result<CorrectionOutcome> preview(const CorrectionRequest& request) const override;
   Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
   Result<std::int64_t> newest_reversal() const override;

@@ -70,24 +70,25 @@ std::optional<Situation> byRequest(const wire::DaemonStatus& status, WallTime no
 std::optional<Situation> byLimit(const wire::DaemonStatus& status, const wire::Preferences& p, WallTime now) {
   const std::string& code = status.rules.code;
   if (code == "disk_low") {
-    return waiting(Rules::tr("Less than %1 GB of the disk are free").arg(p.disk_free_min_gb),
+    return waiting(Rules::tr("Less than %1 GB of the disk are free").arg(p.storage.disk_free_min_gb),
                    Rules::tr("Goes on when there is more room."));
   }
   if (code == "disk_cap") {
-    return waiting(Rules::tr("Models and data take more than the %1 GB of disk you allow").arg(p.disk_max_gb),
+    return waiting(Rules::tr("Models and data take more than the %1 GB of disk you allow").arg(p.storage.disk_max_gb),
                    Rules::tr("Goes on when you allow more."));
   }
   if (code == "too_hot") {
-    return waiting(Rules::tr("The computer is hotter than the %1 °C you allow").arg(p.temperature_max_c.value_or(0)),
-                   Rules::tr("Goes on when it has cooled down."));
+    return waiting(
+        Rules::tr("The computer is hotter than the %1 °C you allow").arg(p.limits.temperature_max_c.value_or(0)),
+        Rules::tr("Goes on when it has cooled down."));
   }
   if (code == "data_cap") {
-    return waiting(
-        Rules::tr("This month's %1 GB of data are used up").arg(numberText(p.data_max_gb_per_month.value_or(0), 1)),
-        goesOnAt(status, now, Rules::tr("Goes on next month.")));
+    return waiting(Rules::tr("This month's %1 GB of data are used up")
+                       .arg(numberText(p.traffic.data_max_gb_per_month.value_or(0), 1)),
+                   goesOnAt(status, now, Rules::tr("Goes on next month.")));
   }
   if (code == "battery_low") {
-    return waiting(Rules::tr("The battery is below %1 %").arg(p.battery_min_percent),
+    return waiting(Rules::tr("The battery is below %1 %").arg(p.when.battery_min_percent),
                    Rules::tr("Goes on when it is plugged in or charged."));
   }
   if (code == "exclusive_program") {
@@ -122,7 +123,7 @@ std::optional<Situation> byUse(const std::string& code, const wire::Preferences&
   }
   if (code == "in_use") {
     return waiting(Rules::tr("Somebody uses the computer"),
-                   Rules::tr("Goes on when nobody has used it for %n minute(s).", nullptr, p.idle_minutes),
+                   Rules::tr("Goes on when nobody has used it for %n minute(s).", nullptr, p.when.idle_minutes),
                    Rules::tr("Train while it is in use too"), setting("while_in_use", "yes"));
   }
   if (code == "idle_unknown") {

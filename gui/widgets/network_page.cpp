@@ -148,8 +148,9 @@ void NetworkPage::showStatus() {
       static_cast<double>(rules.month_bytes) / std::max(1.0, static_cast<double>(rules.month_bytes_max));
   cap_->setValue(static_cast<int>(kProgressSteps * std::min(1.0, share)));
   const wire::Preferences& preferences = daemon_.preferences();
-  limits_->setText(tr("Speed limits: sending %1, receiving %2.")
-                       .arg(rateCap(preferences.upload_max_mbit_s), rateCap(preferences.download_max_mbit_s)));
+  limits_->setText(
+      tr("Speed limits: sending %1, receiving %2.")
+          .arg(rateCap(preferences.traffic.upload_max_mbit_s), rateCap(preferences.traffic.download_max_mbit_s)));
 }
 
 }  // namespace starling::widgets

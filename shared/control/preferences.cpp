@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "shared/base/overloaded.h"
@@ -16,31 +18,49 @@ namespace {
 constexpr std::size_t kFileBytesMax = 256 * 1024;
 constexpr std::size_t kTextMax = 4096;
 
+using P = Preferences;
+
+// A place in the preferences, whatever group it stands in.
+template <typename T>
+struct Member {
+  T& (*changed_in)(Preferences&);
+  const T& (*seen_in)(const Preferences&);
+  T& of(Preferences& p) const { return changed_in(p); }
+  const T& of(const Preferences& p) const { return seen_in(p); }
+};
+
+// The member that `path`, pointers to a group and to a member of it, leads to.
+template <auto... path>
+constexpr auto at() {
+  using T = std::remove_reference_t<decltype((std::declval<Preferences&>().*....*path))>;
+  return Member<T>{[](Preferences& p) -> T& { return (p.*....*path); },
+                   [](const Preferences& p) -> const T& { return (p.*....*path); }};
+}
+
 struct Number {
-  int Preferences::*member;
+  Member<int> member;
   int min;
   int max;
   PreferenceUnit unit = PreferenceUnit::none;
 };
 struct OptionalNumber {
-  std::optional<int> Preferences::*member;
+  Member<std::optional<int>> member;
   int min;
   int max;
   PreferenceUnit unit = PreferenceUnit::none;
 };
 struct OptionalReal {
-  std::optional<double> Preferences::*member;
+  Member<std::optional<double>> member;
   double min;
   double max;
   PreferenceUnit unit = PreferenceUnit::none;
 };
-using Mode = UseMode Preferences::*;
-using Switch = bool Preferences::*;
-using Hours = WeekHours Preferences::*;
-using Names = std::vector<std::string> Preferences::*;
+using Mode = Member<UseMode>;
+using Switch = Member<bool>;
+using Hours = Member<WeekHours>;
+using Names = Member<std::vector<std::string>>;
 using Kind = std::variant<Mode, Switch, Number, OptionalNumber, OptionalReal, Hours, Names>;
 
-using P = Preferences;
 using Unit = PreferenceUnit;
 
 struct Field {
@@ -49,52 +69,63 @@ struct Field {
 };
 
 const auto kFields = std::to_array<Field>({
-    {{"compute", "Train: always, by the rules below, or never"}, &P::compute},
-    {{"gpu", "Use the graphics card: always, by the rules, or never"}, &P::gpu},
-    {{"network", "Use the network: always, by the rules, or never"}, &P::network},
-    {{"while_in_use", "Train while somebody uses the computer"}, &P::while_in_use},
-    {{"gpu_while_in_use", "Use the graphics card while somebody uses the computer"}, &P::gpu_while_in_use},
+    {{"compute", "Train: always, by the rules below, or never"}, at<&P::compute>()},
+    {{"gpu", "Use the graphics card: always, by the rules, or never"}, at<&P::gpu>()},
+    {{"network", "Use the network: always, by the rules, or never"}, at<&P::network>()},
+    {{"while_in_use", "Train while somebody uses the computer"}, at<&P::when, &WhenRules::while_in_use>()},
+    {{"gpu_while_in_use", "Use the graphics card while somebody uses the computer"},
+     at<&P::when, &WhenRules::gpu_while_in_use>()},
     {{"idle_minutes", "Minutes without input until the computer counts as not in use"},
-     Number{&P::idle_minutes, 1, 240, Unit::minutes}},
-    {{"on_battery", "Train on battery"}, &P::on_battery},
+     Number{at<&P::when, &WhenRules::idle_minutes>(), 1, 240, Unit::minutes}},
+    {{"on_battery", "Train on battery"}, at<&P::when, &WhenRules::on_battery>()},
     {{"battery_min_percent", "On battery, only above this charge"},
-     Number{&P::battery_min_percent, 0, 100, Unit::percent}},
-    {{"on_metered", "Use a network that is paid by volume"}, &P::on_metered},
-    {{"during_fullscreen", "Train while a program fills the screen"}, &P::during_fullscreen},
+     Number{at<&P::when, &WhenRules::battery_min_percent>(), 0, 100, Unit::percent}},
+    {{"on_metered", "Use a network that is paid by volume"}, at<&P::when, &WhenRules::on_metered>()},
+    {{"during_fullscreen", "Train while a program fills the screen"}, at<&P::when, &WhenRules::during_fullscreen>()},
     {{"exclusive_programs", "Programs beside which nothing is trained, by name, with commas between"},
-     &P::exclusive_programs},
-    {{"compute_schedule_on", "Train only in the hours of compute_schedule"}, &P::compute_schedule_on},
-    {{"compute_schedule", "Hours of the week, such as 'mon-fri 18-24, sat-sun 0-24'"}, &P::compute_schedule},
-    {{"network_schedule_on", "Use the network only in the hours of network_schedule"}, &P::network_schedule_on},
-    {{"network_schedule", "Hours of the week, such as 'daily 22-6'"}, &P::network_schedule},
+     at<&P::when, &WhenRules::exclusive_programs>()},
+    {{"compute_schedule_on", "Train only in the hours of compute_schedule"},
+     at<&P::hours, &ScheduledHours::compute_schedule_on>()},
+    {{"compute_schedule", "Hours of the week, such as 'mon-fri 18-24, sat-sun 0-24'"},
+     at<&P::hours, &ScheduledHours::compute_schedule>()},
+    {{"network_schedule_on", "Use the network only in the hours of network_schedule"},
+     at<&P::hours, &ScheduledHours::network_schedule_on>()},
+    {{"network_schedule", "Hours of the week, such as 'daily 22-6'"},
+     at<&P::hours, &ScheduledHours::network_schedule>()},
     {{"threads_in_use_percent", "Share of the processor while somebody uses the computer"},
-     Number{&P::threads_in_use_percent, 1, 100, Unit::percent}},
+     Number{at<&P::limits, &ComputeLimits::threads_in_use_percent>(), 1, 100, Unit::percent}},
     {{"threads_idle_percent", "Share of the processor otherwise"},
-     Number{&P::threads_idle_percent, 1, 100, Unit::percent}},
-    {{"threads_max", "Never more processor threads than this"}, OptionalNumber{&P::threads_max, 1, 64}},
+     Number{at<&P::limits, &ComputeLimits::threads_idle_percent>(), 1, 100, Unit::percent}},
+    {{"threads_max", "Never more processor threads than this"},
+     OptionalNumber{at<&P::limits, &ComputeLimits::threads_max>(), 1, 64}},
     {{"memory_in_use_percent", "Share of the memory while somebody uses the computer"},
-     Number{&P::memory_in_use_percent, 5, 95, Unit::percent}},
-    {{"memory_idle_percent", "Share of the memory otherwise"}, Number{&P::memory_idle_percent, 5, 95, Unit::percent}},
+     Number{at<&P::limits, &ComputeLimits::memory_in_use_percent>(), 5, 95, Unit::percent}},
+    {{"memory_idle_percent", "Share of the memory otherwise"},
+     Number{at<&P::limits, &ComputeLimits::memory_idle_percent>(), 5, 95, Unit::percent}},
     {{"gpu_memory_percent", "Share of the memory of the graphics card, where it is used"},
-     Number{&P::gpu_memory_percent, 5, 95, Unit::percent}},
+     Number{at<&P::limits, &ComputeLimits::gpu_memory_percent>(), 5, 95, Unit::percent}},
     {{"temperature_max_c", "Pause when the computer is hotter than this, in degrees Celsius"},
-     OptionalNumber{&P::temperature_max_c, 40, 110, Unit::degrees_celsius}},
-    {{"disk_max_gb", "Disk space that models and data may take"}, Number{&P::disk_max_gb, 1, 100'000, Unit::gigabytes}},
+     OptionalNumber{at<&P::limits, &ComputeLimits::temperature_max_c>(), 40, 110, Unit::degrees_celsius}},
+    {{"disk_max_gb", "Disk space that models and data may take"},
+     Number{at<&P::storage, &StorageLimits::disk_max_gb>(), 1, 100'000, Unit::gigabytes}},
     {{"disk_free_min_gb", "Disk space that is always left free"},
-     Number{&P::disk_free_min_gb, 0, 100'000, Unit::gigabytes}},
+     Number{at<&P::storage, &StorageLimits::disk_free_min_gb>(), 0, 100'000, Unit::gigabytes}},
     {{"upload_max_mbit_s", "Send at most so many megabits a second, everything together"},
-     OptionalReal{&P::upload_max_mbit_s, 0.5, 1e5, Unit::megabits_per_second}},
+     OptionalReal{at<&P::traffic, &TrafficRules::upload_max_mbit_s>(), 0.5, 1e5, Unit::megabits_per_second}},
     {{"download_max_mbit_s", "Receive at most so many megabits a second, everything together"},
-     OptionalReal{&P::download_max_mbit_s, 0.5, 1e5, Unit::megabits_per_second}},
+     OptionalReal{at<&P::traffic, &TrafficRules::download_max_mbit_s>(), 0.5, 1e5, Unit::megabits_per_second}},
     {{"data_max_gb_per_month", "Sent and received in a month, at most"},
-     OptionalReal{&P::data_max_gb_per_month, 1e-6, 1e6, Unit::gigabytes}},
-    {{"data_month_first_day", "Day on which a month of data begins"}, Number{&P::data_month_first_day, 1, 28}},
-    {{"port_mapping", "Ask the router to let calls of other volunteers through, by NAT-PMP or UPnP"}, &P::port_mapping},
-    {{"update_check", "Look for newer versions of Starling, once a day"}, &P::update_check},
+     OptionalReal{at<&P::traffic, &TrafficRules::data_max_gb_per_month>(), 1e-6, 1e6, Unit::gigabytes}},
+    {{"data_month_first_day", "Day on which a month of data begins"},
+     Number{at<&P::traffic, &TrafficRules::data_month_first_day>(), 1, 28}},
+    {{"port_mapping", "Ask the router to let calls of other volunteers through, by NAT-PMP or UPnP"},
+     at<&P::traffic, &TrafficRules::port_mapping>()},
+    {{"update_check", "Look for newer versions of Starling, once a day"},
+     at<&P::updates, &UpdateRules::update_check>()},
     {{"update_install", "Install newer versions between two rounds, unless a package of the system does that"},
-     &P::update_install},
+     at<&P::updates, &UpdateRules::update_install>()},
     {{"relay_max_mbit_s", "Pass on what computers behind routers say to each other, at most so many megabits a second"},
-     OptionalReal{&P::relay_max_mbit_s, 0.1, 1e5, Unit::megabits_per_second}},
+     OptionalReal{at<&P::traffic, &TrafficRules::relay_max_mbit_s>(), 0.1, 1e5, Unit::megabits_per_second}},
 });
 
 std::string_view trimmed(std::string_view text) {
@@ -169,13 +200,13 @@ std::string optional_text(const std::optional<T>& value) {
 
 std::string text_of(const Preferences& p, const Kind& kind) {
   return std::visit(Overloaded{
-                        [&](Mode member) { return std::string(to_string(p.*member)); },
-                        [&](Switch member) { return std::string(p.*member ? "yes" : "no"); },
-                        [&](const Number& field) { return fmt::format("{}", p.*field.member); },
-                        [&](const OptionalNumber& field) { return optional_text(p.*field.member); },
-                        [&](const OptionalReal& field) { return optional_text(p.*field.member); },
-                        [&](Hours member) { return to_text(p.*member); },
-                        [&](Names member) { return joined(p.*member); },
+                        [&](Mode member) { return std::string(to_string(member.of(p))); },
+                        [&](Switch member) { return std::string(member.of(p) ? "yes" : "no"); },
+                        [&](const Number& field) { return fmt::format("{}", field.member.of(p)); },
+                        [&](const OptionalNumber& field) { return optional_text(field.member.of(p)); },
+                        [&](const OptionalReal& field) { return optional_text(field.member.of(p)); },
+                        [&](Hours member) { return to_text(member.of(p)); },
+                        [&](Names member) { return joined(member.of(p)); },
                     },
                     kind);
 }
@@ -188,13 +219,15 @@ Status set_text(Preferences& p, const Kind& kind, std::string_view text) {
   };
   return std::visit(
       Overloaded{
-          [&](Mode member) { return assign(p.*member, parse_mode(text)); },
-          [&](Switch member) { return assign(p.*member, parse_switch(text)); },
-          [&](const Number& field) { return assign(p.*field.member, parse_number<int>(text, field.min, field.max)); },
-          [&](const OptionalNumber& field) { return set_optional(p.*field.member, text, field.min, field.max); },
-          [&](const OptionalReal& field) { return set_optional(p.*field.member, text, field.min, field.max); },
-          [&](Hours member) { return assign(p.*member, parse_week_hours(text)); },
-          [&](Names member) { return assign(p.*member, parse_names(text)); },
+          [&](Mode member) { return assign(member.of(p), parse_mode(text)); },
+          [&](Switch member) { return assign(member.of(p), parse_switch(text)); },
+          [&](const Number& field) {
+            return assign(field.member.of(p), parse_number<int>(text, field.min, field.max));
+          },
+          [&](const OptionalNumber& field) { return set_optional(field.member.of(p), text, field.min, field.max); },
+          [&](const OptionalReal& field) { return set_optional(field.member.of(p), text, field.min, field.max); },
+          [&](Hours member) { return assign(member.of(p), parse_week_hours(text)); },
+          [&](Names member) { return assign(member.of(p), parse_names(text)); },
       },
       kind);
 }
@@ -238,15 +271,15 @@ void each_field(Visitor& visit, Seen<Visitor, Preferences>& p) {
   for (const Field& field : kFields) {
     const std::string_view name = field.info.name;
     std::visit(Overloaded{
-                   [&](Mode member) { visit(name, p.*member, kLater); },
-                   [&](Switch member) { visit(name, p.*member, kLater); },
-                   [&](const Number& kind) { number(name, p.*kind.member, kind); },
-                   [&](const OptionalNumber& kind) { number(name, p.*kind.member, kind); },
+                   [&](Mode member) { visit(name, member.of(p), kLater); },
+                   [&](Switch member) { visit(name, member.of(p), kLater); },
+                   [&](const Number& kind) { number(name, kind.member.of(p), kind); },
+                   [&](const OptionalNumber& kind) { number(name, kind.member.of(p), kind); },
                    [&](const OptionalReal& kind) {
-                     visit(name, p.*kind.member, Real{kind.min, kind.max}, kNullIfUnset);
+                     visit(name, kind.member.of(p), Real{kind.min, kind.max}, kNullIfUnset);
                    },
                    [&](Hours member) { visit_text(visit, name, p, member); },
-                   [&](Names member) { visit_names(visit, name, p.*member); },
+                   [&](Names member) { visit_names(visit, name, member.of(p)); },
                },
                field.kind);
   }

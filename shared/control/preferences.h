@@ -18,13 +18,8 @@ namespace starling::wire {
 enum class UseMode : std::uint8_t { always, rules, never };
 std::string_view to_string(UseMode mode);
 
-// The fields' names below are their names in the file, on the command line and in preference_infos().
-struct Preferences {
-  // `always` leaves out the rules of "when", never the limits of "how much".
-  UseMode compute = UseMode::rules;
-  UseMode gpu = UseMode::rules;
-  UseMode network = UseMode::rules;
-  // When.
+// The conditions under which a resource is used by its rules.
+struct WhenRules {
   bool while_in_use = true;
   bool gpu_while_in_use = false;
   int idle_minutes = 3;  // without input: not in use
@@ -33,11 +28,22 @@ struct Preferences {
   bool on_metered = false;
   bool during_fullscreen = false;
   std::vector<std::string> exclusive_programs;  // names; while one runs, nothing is computed
-  bool compute_schedule_on = false;             // off keeps the hours for later
+
+  friend bool operator==(const WhenRules&, const WhenRules&) = default;
+};
+
+// The hours of the week in which a resource is used by its rules. A schedule that is off keeps its hours for later.
+struct ScheduledHours {
+  bool compute_schedule_on = false;
   WeekHours compute_schedule = WeekHours().set();
   bool network_schedule_on = false;
   WeekHours network_schedule = WeekHours().set();
-  // How much.
+
+  friend bool operator==(const ScheduledHours&, const ScheduledHours&) = default;
+};
+
+// The most that training takes of processor, memory and graphics card, and how hot it may make them.
+struct ComputeLimits {
   int threads_in_use_percent = 50;  // percent of the processor's threads
   int threads_idle_percent = 90;
   std::optional<int> threads_max;
@@ -45,17 +51,52 @@ struct Preferences {
   int memory_idle_percent = 50;
   int gpu_memory_percent = 50;  // percent of the graphics card's memory
   std::optional<int> temperature_max_c;
+
+  friend bool operator==(const ComputeLimits&, const ComputeLimits&) = default;
+};
+
+// The disk space of models and data.
+struct StorageLimits {
   int disk_max_gb = 20;
   int disk_free_min_gb = 5;
+
+  friend bool operator==(const StorageLimits&, const StorageLimits&) = default;
+};
+
+// How much is sent and received, and how others reach this computer. An upload, download or month without a value is
+// unlimited.
+struct TrafficRules {
   std::optional<double> upload_max_mbit_s;
   std::optional<double> download_max_mbit_s;
   std::optional<double> data_max_gb_per_month;  // sent and received
   int data_month_first_day = 1;
-  bool port_mapping = true;    // let the router open a port, where others cannot dial this computer
-  bool update_check = true;    // look for newer versions of Starling
+  bool port_mapping = true;                // let the router open a port, where others cannot dial this computer
+  std::optional<double> relay_max_mbit_s;  // relay for members that cannot reach each other; without one: for nobody
+
+  friend bool operator==(const TrafficRules&, const TrafficRules&) = default;
+};
+
+// Newer versions of Starling.
+struct UpdateRules {
+  bool update_check = true;    // look for them
   bool update_install = true;  // and start them between two rounds, where this installation may change itself
-  // For others.
-  std::optional<double> relay_max_mbit_s;  // relay for members that cannot reach each other; empty: for nobody
+
+  friend bool operator==(const UpdateRules&, const UpdateRules&) = default;
+};
+
+// All choices of a volunteer for this computer. The names of the groups' members are their names in the file, in
+// messages, on the command line and in preference_infos(): all of them know no groups.
+struct Preferences {
+  // `always` leaves out `when` and `hours`, never the limits.
+  UseMode compute = UseMode::rules;
+  UseMode gpu = UseMode::rules;
+  UseMode network = UseMode::rules;
+  WhenRules when;
+  ScheduledHours hours;
+  ComputeLimits limits;
+  StorageLimits storage;
+  TrafficRules traffic;
+  UpdateRules updates;
 
   friend bool operator==(const Preferences&, const Preferences&) = default;
 };

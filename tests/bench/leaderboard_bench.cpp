@@ -45,7 +45,7 @@ class Crowd {
   static Result<std::unique_ptr<Crowd>> make(const LeaderboardOptions& options) {
     std::unique_ptr<Crowd> crowd(new Crowd(options));
     STARLING_TRY(crowd->open());
-    STARLING_TRY(crowd->stores().runs.create({kRun, "", db::RunState::running, crowd->start_, 0}));
+    STARLING_TRY(crowd->stores().training.runs.create({kRun, "", db::RunState::running, crowd->start_, 0}));
     STARLING_TRY(crowd->join_all());
     return crowd;
   }
@@ -74,8 +74,8 @@ class Crowd {
   Status roll() {
     // Each call takes kRollLinesMax lines at most; a write waits for it.
     for (std::int64_t i = 0; i <= 2 * options_.lines / 20'000 + 2; ++i) {
-      STARLING_TRY(stores().standings.roll(clock_.wall_now()));
-      STARLING_TRY(stores().runs.set_state(kRun, db::RunState::running));
+      STARLING_TRY(stores().credit.standings.roll(clock_.wall_now()));
+      STARLING_TRY(stores().training.runs.set_state(kRun, db::RunState::running));
     }
     return {};
   }
@@ -93,7 +93,7 @@ class Crowd {
       auto done = std::make_shared<std::promise<Status>>();
       waiting.push_back(done->get_future());
       const WallTime at{start_.unix_ms + (i + 1) * span_ms / rounds};
-      STARLING_TRY(stores().contributions.append_async(
+      STARLING_TRY(stores().training.contributions.append_async(
           result_of(first + i, at), [done](const Result<db::AppendOutcome>& out) { done->set_value(out.status()); }));
       if (waiting.size() < kRoundsInFlight) continue;
       STARLING_TRY(waiting.front().get());
@@ -107,7 +107,8 @@ class Crowd {
     accounts_.resize(static_cast<std::size_t>(options_.volunteers));
     return all_at_once(options_.volunteers, [this](int i) -> Status {
       const std::string name = fmt::format("{} {}", i % 2 == 0 ? "volunteer" : "helper", i);
-      STARLING_ASSIGN(accounts_[static_cast<std::size_t>(i)], stores().accounts.join({name, peer_of(i), {}, start_}));
+      STARLING_ASSIGN(accounts_[static_cast<std::size_t>(i)],
+                      stores().people.accounts.join({name, peer_of(i), {}, start_}));
       return {};
     });
   }
@@ -211,7 +212,7 @@ Result<double> out_of_order(const db::Stores& stores) {
   double wrong = 0;
   double above = INFINITY;
   for (std::int64_t offset = 0;; offset += db::kPageRowsMax) {
-    STARLING_ASSIGN(const auto page, stores.standings.page({.limit = db::kPageRowsMax, .offset = offset}));
+    STARLING_ASSIGN(const auto page, stores.credit.standings.page({.limit = db::kPageRowsMax, .offset = offset}));
     for (const db::Standing& row : page.rows) {
       const double value = db::decayed(row.recent, now);
       if (value > above * (1 + 1e-9)) ++wrong;
@@ -233,12 +234,13 @@ Result<BenchResult> run_leaderboard_bench(const LeaderboardOptions& options) {
   const double cpu = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_before;
   STARLING_TRY(crowd->roll());
   STARLING_ASSIGN(const double bytes_after, crowd->file_bytes());
-  STARLING_TRY(crowd->stores().contributions.verify_totals());
+  STARLING_TRY(crowd->stores().training.contributions.verify_totals());
   STARLING_ASSIGN(const double wrong, out_of_order(crowd->stores()));
 
   Viewer viewer(crowd->stores());
   const int pages = (options.volunteers + web::kRowsPerPage - 1) / web::kRowsPerPage;
-  STARLING_ASSIGN(const auto last, crowd->stores().standings.page({.limit = 1, .offset = options.volunteers - 1}));
+  STARLING_ASSIGN(const auto last,
+                  crowd->stores().credit.standings.page({.limit = 1, .offset = options.volunteers - 1}));
   const std::string last_name = last.rows.empty() ? "volunteer 0" : last.rows.front().display_name;
   STARLING_ASSIGN(const PageTimes first, viewer.boards({}));
   STARLING_ASSIGN(const PageTimes deep, viewer.boards({{"page", std::to_string(pages)}}));

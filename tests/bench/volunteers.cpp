@@ -26,7 +26,7 @@ Result<std::vector<Volunteer>> register_volunteers(const std::filesystem::path& 
   STARLING_TRY(all_at_once(count, [&](int i) -> Status {
     Volunteer& volunteer = volunteers[static_cast<std::size_t>(i)];
     const db::JoinRequest request{fmt::format("volunteer {}", i), volunteer.key.peer_id(), {}, now};
-    STARLING_TRY(database->stores().accounts.join(request).status());
+    STARLING_TRY(database->stores().people.accounts.join(request).status());
     STARLING_ASSIGN(volunteer.certificate_pem, project.authority.issue(crypto::make_csr(volunteer.key), {.now = now}));
     if (++registered % kToldEvery == 0) fmt::print(stderr, "{} of {} volunteers are registered\n", registered, count);
     return {};

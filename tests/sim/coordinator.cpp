@@ -110,7 +110,7 @@ void Coordinator::apply(const core::StoreOp& op) {
   if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
     // A round that is there stays unchanged.
     if (store_.rounds.emplace(round->round, *round).second) {
-      for (const core::CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
+      for (const CountedSamples& counted : round->counted) store_.epochs[counted.epoch] += counted.count;
       std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });
       if (round->successor) store_.groups.push_back(*round->successor);
       for (const AccountId account : round->confirmed) ++store_.confirmed[account];
@@ -133,7 +133,7 @@ void Coordinator::apply(const core::StoreOp& op) {
   } else if (const auto* tried = std::get_if<core::SamplesTried>(&op)) {
     std::erase_if(store_.tried, [&](const auto& one) { return one.epoch < tried->oldest_epoch; });
     store_.tried.insert(store_.tried.end(), tried->tries.begin(), tried->tries.end());
-  } else if (const auto* sample = std::get_if<core::SampleSetAside>(&op)) {
+  } else if (const auto* sample = std::get_if<SampleSetAside>(&op)) {
     ++store_.epochs[sample->epoch];
     store_.set_aside.push_back(*sample);
     if (on_set_aside) on_set_aside(*sample);

@@ -32,8 +32,8 @@ struct Store {
   std::map<std::pair<PeerId, SampleCount>, core::LeasesDealt> leases;  // by holder and number, one each
   std::map<std::int64_t, SampleCount> epochs;                          // samples counted or set aside, by epoch
   std::map<AccountId, int> confirmed;                                  // confirmed rounds, by account
-  std::vector<core::SampleTried> tried;
-  std::vector<core::SampleSetAside> set_aside;
+  std::vector<SampleTried> tried;
+  std::vector<SampleSetAside> set_aside;
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;
 };
@@ -57,7 +57,7 @@ class Coordinator final : private core::KnownHosts {
 
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
-  std::function<void(const core::SampleSetAside&)> on_set_aside;
+  std::function<void(const SampleSetAside&)> on_set_aside;
   std::function<void(const core::StateAdopted&)> on_adopted;
 
  private:

@@ -113,7 +113,7 @@ bool Invariants::unusable(const std::pair<std::int64_t, std::int64_t>& sample) c
   return is_unusable(options_.seed, options_.unusable_share, sample.second);
 }
 
-void Invariants::on_set_aside(const core::SampleSetAside& sample) {
+void Invariants::on_set_aside(const SampleSetAside& sample) {
   const std::pair place{sample.epoch, sample.place};
   set_aside_.insert(place);
   if (!unusable(place) || counted_.contains(place)) {
@@ -124,7 +124,7 @@ void Invariants::on_set_aside(const core::SampleSetAside& sample) {
 void Invariants::check_counted(const core::RoundDecided& round, const PeerId& peer,
                                const averaging::ContributionTerms& accepted) {
   Samples counted;
-  for (const core::CountedSamples& range : round.counted) {
+  for (const CountedSamples& range : round.counted) {
     for (SampleCount k = 0; range.peer == peer && k < range.count; ++k)
       counted.emplace_back(range.epoch, range.first + k);
   }

@@ -31,7 +31,7 @@ class Invariants {
   void on_gradient(const PeerId& peer, const GroupId& group, const averaging::ContributionTerms& terms,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples);
   // Only samples that cannot be used are set aside, and none that was counted.
-  void on_set_aside(const core::SampleSetAside& sample);
+  void on_set_aside(const SampleSetAside& sample);
   // Returns the number of epochs with `epoch_samples` that were counted whole, except for samples set aside. All are,
   // some rounds after the next one has begun.
   std::int64_t check_epochs(std::int64_t epoch_samples);

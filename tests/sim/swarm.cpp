@@ -506,7 +506,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     }
   };
   coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { invariants_.on_adopted(adopted); };
-  coordinator_.on_set_aside = [this](const core::SampleSetAside& sample) { invariants_.on_set_aside(sample); };
+  coordinator_.on_set_aside = [this](const SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();
   plan_faults();

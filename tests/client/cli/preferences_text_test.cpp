@@ -6,7 +6,7 @@ using namespace starling;
 
 TEST_CASE("all settings are listed with their values and what they mean") {
   wire::Preferences preferences;
-  preferences.threads_max = 3;
+  preferences.limits.threads_max = 3;
   const std::string text = cli::format_preferences(preferences);
   CHECK(text.starts_with("preset gentle\n"));
   for (const wire::PreferenceInfo& info : wire::preference_infos()) {

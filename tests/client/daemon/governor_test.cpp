@@ -113,9 +113,9 @@ TEST_CASE("preferences change all together or not at all, and are there after a 
     REQUIRE(governor.change_preferences(request).ok());
   }
   Governor governor = desk.start();
-  CHECK(governor.preferences().threads_max == 1);
-  CHECK(governor.preferences().idle_minutes == 7);
-  CHECK(governor.preferences().threads_in_use_percent == 75);
+  CHECK(governor.preferences().limits.threads_max == 1);
+  CHECK(governor.preferences().when.idle_minutes == 7);
+  CHECK(governor.preferences().limits.threads_in_use_percent == 75);
 }
 
 TEST_CASE("what the disk has left is bounded by the cap and by what must stay free") {

@@ -60,40 +60,40 @@ std::vector<std::pair<Reason, Desk>> every_obstacle() {
   add(Reason::disk_low, [](Desk& d) { d.around.disk_free_bytes = kGigabyte; });
   add(Reason::disk_cap, [](Desk& d) { d.around.disk_used_bytes = 21 * kGigabyte; });
   add(Reason::too_hot, [](Desk& d) {
-    d.preferences.temperature_max_c = 80;
+    d.preferences.limits.temperature_max_c = 80;
     d.around.temperature_c = 81;
   });
   add(Reason::data_cap, [](Desk& d) {
-    d.preferences.data_max_gb_per_month = 5;
+    d.preferences.traffic.data_max_gb_per_month = 5;
     d.month_bytes = 5 * kGigabyte;
   });
   add(Reason::exclusive_program, [](Desk& d) {
-    d.preferences.exclusive_programs = {"Supertux2"};
+    d.preferences.when.exclusive_programs = {"Supertux2"};
     d.around.programs = {"bash", "supertux2"};
   });
   add(Reason::fullscreen, [](Desk& d) { d.around.fullscreen = true; });
   add(Reason::battery, [](Desk& d) { d.around.on_battery = true; });
   add(Reason::battery_low, [](Desk& d) {
-    d.preferences.on_battery = true;
+    d.preferences.when.on_battery = true;
     d.around.on_battery = true;
     d.around.battery_percent = 49;
   });
   add(Reason::compute_hours, [](Desk& d) {
-    d.preferences.compute_schedule_on = true;
-    d.preferences.compute_schedule = hours("mon-fri 18-24");
+    d.preferences.hours.compute_schedule_on = true;
+    d.preferences.hours.compute_schedule = hours("mon-fri 18-24");
   });
   add(Reason::in_use, [](Desk& d) {
-    d.preferences.while_in_use = false;
+    d.preferences.when.while_in_use = false;
     d.around.user_idle = std::chrono::seconds(179);
   });
   add(Reason::idle_unknown, [](Desk& d) {
-    d.preferences.while_in_use = false;
+    d.preferences.when.while_in_use = false;
     d.around.user_idle.reset();
   });
   add(Reason::metered, [](Desk& d) { d.around.metered = true; });
   add(Reason::network_hours, [](Desk& d) {
-    d.preferences.network_schedule_on = true;
-    d.preferences.network_schedule = hours("daily 0-6");
+    d.preferences.hours.network_schedule_on = true;
+    d.preferences.hours.network_schedule = hours("daily 0-6");
   });
   return desks;
 }
@@ -164,7 +164,7 @@ TEST_CASE("after this round is not yet a pause") {
 
 TEST_CASE("what was too hot has to cool down by five degrees") {
   Desk desk;
-  desk.preferences.temperature_max_c = 80;
+  desk.preferences.limits.temperature_max_c = 80;
   desk.around.temperature_c = 78;
   CHECK(desk.verdict().may_train());
   desk.before = Reason::too_hot;
@@ -182,9 +182,9 @@ TEST_CASE("in use, the volunteer keeps half the processor and the graphics card"
   CHECK(desk.verdict().memory_bytes == 4 * kGigabyte);
   CHECK_FALSE(desk.verdict().gpu);
   CHECK(desk.verdict().gpu_text == "somebody uses the computer");
-  desk.preferences.gpu_while_in_use = true;
+  desk.preferences.when.gpu_while_in_use = true;
   CHECK(desk.verdict().gpu);
-  desk.preferences.threads_max = 3;
+  desk.preferences.limits.threads_max = 3;
   CHECK(desk.verdict().threads == 3);
   desk.around.processor_threads = 1;
   CHECK(desk.verdict().threads == 1);
@@ -204,22 +204,22 @@ TEST_CASE("the graphics card can be snoozed alone") {
 TEST_CASE("a sensor that cannot tell is named where a rule needs it, and forbids nothing") {
   Desk desk;
   desk.around = {};
-  desk.preferences.temperature_max_c = 80;
-  desk.preferences.exclusive_programs = {"game"};
+  desk.preferences.limits.temperature_max_c = 80;
+  desk.preferences.when.exclusive_programs = {"game"};
   const Verdict verdict = desk.verdict();
   CHECK(verdict.may_train());
   CHECK(verdict.unknown == std::vector<std::string>{"idle time", "battery", "metered network", "full screen",
                                                     "temperature", "running programs"});
   CHECK(verdict.threads == 1);
-  desk.preferences.on_battery = desk.preferences.on_metered = desk.preferences.during_fullscreen = true;
-  desk.preferences.temperature_max_c.reset();
-  desk.preferences.exclusive_programs.clear();
+  desk.preferences.when.on_battery = desk.preferences.when.on_metered = desk.preferences.when.during_fullscreen = true;
+  desk.preferences.limits.temperature_max_c.reset();
+  desk.preferences.when.exclusive_programs.clear();
   CHECK(desk.verdict().unknown == std::vector<std::string>{"idle time"});
 }
 
 TEST_CASE("a used-up month keeps the coordinator informed until the next one") {
   Desk desk;
-  desk.preferences.data_max_gb_per_month = 0.5;
+  desk.preferences.traffic.data_max_gb_per_month = 0.5;
   desk.month_bytes = kGigabyte / 2 - 1;
   CHECK(desk.verdict().may_train());
   ++desk.month_bytes;

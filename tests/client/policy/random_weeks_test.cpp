@@ -63,24 +63,24 @@ Preferences any_preferences(Chance& chance) {
   p.compute = any_mode(chance);
   p.gpu = any_mode(chance);
   p.network = any_mode(chance);
-  p.while_in_use = chance.one_in(2);
-  p.gpu_while_in_use = chance.one_in(2);
-  p.idle_minutes = 1 + chance.below(20);
-  p.on_battery = chance.one_in(2);
-  p.battery_min_percent = chance.below(101);
-  p.on_metered = chance.one_in(2);
-  p.during_fullscreen = chance.one_in(2);
-  if (chance.one_in(3)) p.exclusive_programs = {"game", "film"};
-  p.compute_schedule_on = chance.one_in(2);
-  p.compute_schedule = chance.hours();
-  p.network_schedule_on = chance.one_in(3);
-  p.network_schedule = chance.hours();
-  p.threads_in_use_percent = 1 + chance.below(100);
-  p.threads_idle_percent = 1 + chance.below(100);
-  p.threads_max = chance.maybe(1 + chance.below(8));
-  p.temperature_max_c = chance.maybe(60 + chance.below(30));
-  p.data_max_gb_per_month = chance.maybe(1.0 + chance.below(9));
-  p.data_month_first_day = 1 + chance.below(28);
+  p.when.while_in_use = chance.one_in(2);
+  p.when.gpu_while_in_use = chance.one_in(2);
+  p.when.idle_minutes = 1 + chance.below(20);
+  p.when.on_battery = chance.one_in(2);
+  p.when.battery_min_percent = chance.below(101);
+  p.when.on_metered = chance.one_in(2);
+  p.when.during_fullscreen = chance.one_in(2);
+  if (chance.one_in(3)) p.when.exclusive_programs = {"game", "film"};
+  p.hours.compute_schedule_on = chance.one_in(2);
+  p.hours.compute_schedule = chance.hours();
+  p.hours.network_schedule_on = chance.one_in(3);
+  p.hours.network_schedule = chance.hours();
+  p.limits.threads_in_use_percent = 1 + chance.below(100);
+  p.limits.threads_idle_percent = 1 + chance.below(100);
+  p.limits.threads_max = chance.maybe(1 + chance.below(8));
+  p.limits.temperature_max_c = chance.maybe(60 + chance.below(30));
+  p.traffic.data_max_gb_per_month = chance.maybe(1.0 + chance.below(9));
+  p.traffic.data_month_first_day = 1 + chance.below(28);
   return p;
 }
 
@@ -129,20 +129,20 @@ bool anything_in_the_way(const Volunteer& v, const UtcOffset& offset) {
       v.pause_request.kind == PauseKind::now && (v.pause_request.until.unix_ms == 0 || v.now < v.pause_request.until);
   no |= p.compute == UseMode::never || p.network == UseMode::never;
   no |= a.disk_free_bytes.value_or(INT64_MAX) < 5 * kGigabyte || a.disk_used_bytes.value_or(0) > 20 * kGigabyte;
-  if (p.temperature_max_c && a.temperature_c) {
-    no |= *a.temperature_c > *p.temperature_max_c - (v.before == Reason::too_hot ? 5 : 0);
+  if (p.limits.temperature_max_c && a.temperature_c) {
+    no |= *a.temperature_c > *p.limits.temperature_max_c - (v.before == Reason::too_hot ? 5 : 0);
   }
-  no |= p.data_max_gb_per_month && static_cast<double>(v.month_bytes) >= *p.data_max_gb_per_month * 1e9;
+  no |= p.traffic.data_max_gb_per_month && static_cast<double>(v.month_bytes) >= *p.traffic.data_max_gb_per_month * 1e9;
   if (p.compute == UseMode::rules) {
-    no |= !p.exclusive_programs.empty() && a.programs && a.programs->front() == "GAME";
-    no |= a.fullscreen == true && !p.during_fullscreen;
-    no |= a.on_battery == true && (!p.on_battery || a.battery_percent.value_or(100) < p.battery_min_percent);
-    no |= p.compute_schedule_on && !p.compute_schedule[hour];
-    no |= !p.while_in_use && a.user_idle.value_or(Duration(0)) < std::chrono::minutes(p.idle_minutes);
+    no |= !p.when.exclusive_programs.empty() && a.programs && a.programs->front() == "GAME";
+    no |= a.fullscreen == true && !p.when.during_fullscreen;
+    no |= a.on_battery == true && (!p.when.on_battery || a.battery_percent.value_or(100) < p.when.battery_min_percent);
+    no |= p.hours.compute_schedule_on && !p.hours.compute_schedule[hour];
+    no |= !p.when.while_in_use && a.user_idle.value_or(Duration(0)) < std::chrono::minutes(p.when.idle_minutes);
   }
   if (p.network == UseMode::rules) {
-    no |= a.metered == true && !p.on_metered;
-    no |= p.network_schedule_on && !p.network_schedule[hour];
+    no |= a.metered == true && !p.when.on_metered;
+    no |= p.hours.network_schedule_on && !p.hours.network_schedule[hour];
   }
   return no;
 }
@@ -159,7 +159,7 @@ void check_words(const Verdict& verdict) {
 void check_end(Volunteer v, const Verdict& verdict, const UtcOffset& offset) {
   if (!verdict.ends_at) return;
   REQUIRE(*verdict.ends_at > v.now);
-  const int first_day = v.preferences.data_month_first_day;
+  const int first_day = v.preferences.traffic.data_month_first_day;
   v.now = {verdict.ends_at->unix_ms - 1};
   const Reason last_reason = v.verdict(offset).reason;
   REQUIRE(last_reason != Reason::none);
@@ -173,7 +173,7 @@ void check_end(Volunteer v, const Verdict& verdict, const UtcOffset& offset) {
 void check_limits(const Volunteer& v, const Verdict& verdict) {
   REQUIRE(verdict.threads >= 1);
   REQUIRE(verdict.threads <= std::max(1, v.around.processor_threads));
-  if (v.preferences.threads_max) REQUIRE(verdict.threads <= *v.preferences.threads_max);
+  if (v.preferences.limits.threads_max) REQUIRE(verdict.threads <= *v.preferences.limits.threads_max);
   if (verdict.may_train()) REQUIRE(verdict.network == NetworkUse::all);
   REQUIRE((verdict.network == NetworkUse::none) == (v.preferences.network == UseMode::never));
 }

@@ -15,7 +15,7 @@ using starling::testing::TempDir;
 TEST_CASE("preferences, wish and traffic come back as they were saved") {
   const TempDir folder;
   wire::Preferences preferences;
-  preferences.threads_max = 3;
+  preferences.limits.threads_max = 3;
   const wire::PauseRequest pause_request{wire::PauseKind::now, {1'800'000'000'000}, "gaming", false, {}};
   const MonthTraffic traffic{{1'799'000'000'000}, 1, 20, 300};
   {
@@ -60,7 +60,7 @@ TEST_CASE("a full disk keeps the old preferences") {
   const TempDir folder;
   PreferenceFiles files(folder.path());
   wire::Preferences preferences;
-  preferences.threads_max = 1;
+  preferences.limits.threads_max = 1;
   REQUIRE(files.save(preferences).ok());
   {
     const storage::testing::FileLimit full(100);

@@ -38,11 +38,10 @@ Digest digest_of(std::uint8_t byte) {
 }
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
-  return {stores.accounts,    stores.invites,   stores.runs,   contributions,      stores.claims,
-          stores.evaluations, stores.lanes,     stores.leases, stores.electorates, stores.artefacts,
-          stores.checkpoints, stores.standings, stores.credit, stores.news,        stores.bans,
-          stores.logins,      stores.sessions,  stores.keeper, stores.teams,       stores.settings,
-          stores.audit,       stores.operators, stores.stats};
+  const db::TrainingStores& kept = stores.training;
+  const db::TrainingStores training{kept.runs,   contributions,    kept.evaluations, kept.lanes,
+                                    kept.leases, kept.electorates, kept.artefacts,   kept.checkpoints};
+  return {stores.people, training, stores.credit, stores.operation};
 }
 
 }  // namespace
@@ -89,8 +88,8 @@ Status FillableContributions::append_async(db::RoundResult result, Appended done
 TestProject::TestProject(accounts::Policy policy)
     : authority(new_authority()),
       database(db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value()),
-      contributions(database->stores().contributions),
-      bans(database->stores().bans, clock),
+      contributions(database->stores().training.contributions),
+      bans(database->stores().operation.bans, clock),
       policy_(policy),
       stores_(with_contributions(database->stores(), contributions)),
       tls_(server_context(authority)) {
@@ -100,7 +99,7 @@ TestProject::TestProject(accounts::Policy policy)
 TestProject::~TestProject() { stop(); }
 
 void TestProject::start() {
-  hosts_ = std::make_unique<HostTable>(stores_.accounts, clock);
+  hosts_ = std::make_unique<HostTable>(stores_.people.accounts, clock);
   run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
   REQUIRE(run_->poll().ok());
   accounts_ = std::make_unique<accounts::Accounts>(accounts::Accounts::Parts{"Test",
@@ -148,7 +147,7 @@ void TestProject::restart() {
 std::string TestProject::invite(std::int64_t uses, std::int64_t lifetime_ms) {
   const std::string token = crypto::make_token();
   const WallTime now = clock.wall_now();
-  REQUIRE(stores_.invites.add({crypto::hash_token(token), now, {now.unix_ms + lifetime_ms}, uses, 0}).ok());
+  REQUIRE(stores_.people.invites.add({crypto::hash_token(token), now, {now.unix_ms + lifetime_ms}, uses, 0}).ok());
   return token;
 }
 
@@ -203,9 +202,9 @@ Digest state_of_round(RoundIndex round) { return digest_of(static_cast<std::uint
 void deal_first_group(const db::Stores& stores, const RunId& run_id, const std::vector<PeerId>& members) {
   db::SeatedGroup group{first_group(members).id, 0, true, kSamplesMax};
   for (const PeerId& member : members) {
-    group.seats.push_back({0, member, stores.accounts.find_host(member).value().account_id, 0});
+    group.seats.push_back({0, member, stores.people.accounts.find_host(member).value().account_id, 0});
   }
-  REQUIRE(stores.electorates.add(run_id, group).ok());
+  REQUIRE(stores.training.electorates.add(run_id, group).ok());
 }
 
 wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples) {

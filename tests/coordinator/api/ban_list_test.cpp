@@ -12,7 +12,7 @@ using accounts::AddressRange;
 // A project with a running run.
 struct RunningProject : TestProject {
   RunningProject() {
-    REQUIRE(stores().runs.create(make_run("one", manifest_key, db::RunState::running)).ok());
+    REQUIRE(stores().training.runs.create(make_run("one", manifest_key, db::RunState::running)).ok());
     REQUIRE(run().poll().ok());
   }
 };
@@ -35,13 +35,14 @@ bool holds(const std::string& range, const std::string& address) {
 // Bans a subject for an hour from now, or until the given moment.
 void ban(TestProject& project, db::BanKind kind, const std::string& subject, std::int64_t from_now_ms = 3'600'000) {
   const WallTime now = project.clock.wall_now();
-  REQUIRE(project.stores().bans.add({0, kind, subject, "sends noise", now, {now.unix_ms + from_now_ms}}).ok());
+  REQUIRE(
+      project.stores().operation.bans.add({0, kind, subject, "sends noise", now, {now.unix_ms + from_now_ms}}).ok());
   REQUIRE(project.bans.refresh().ok());
 }
 
 void lift_all(TestProject& project) {
-  const auto bans = project.stores().bans.list().value();
-  for (const db::Ban& each : bans) REQUIRE(project.stores().bans.remove(each.id).ok());
+  const auto bans = project.stores().operation.bans.list().value();
+  for (const db::Ban& each : bans) REQUIRE(project.stores().operation.bans.remove(each.id).ok());
   REQUIRE(project.bans.refresh().ok());
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kPiece = wire::kCheckpointPieceBytes;
 struct Asked : TestProject {
   Asked() {
     const db::Run run = make_run("one", manifest_key, db::RunState::running, 1);
-    REQUIRE(stores().runs.create(run).ok());
+    REQUIRE(stores().training.runs.create(run).ok());
     REQUIRE(ada.join(invite()).ok());
     deal_first_group(stores(), "one", {ada.key.peer_id()});
     REQUIRE(this->run().poll().ok());
@@ -75,7 +75,7 @@ TEST_CASE_FIXTURE(Asked, "a copy that arrives in pieces is kept, survives a rest
   for (; at < state.size(); at += kPiece) {
     CHECK(held(send(ada, at, kPiece)) == static_cast<std::int64_t>(std::min(at + kPiece, state.size())));
   }
-  const auto kept = stores().checkpoints.newest("one").value();
+  const auto kept = stores().training.checkpoints.newest("one").value();
   REQUIRE(kept.has_value());
   CHECK(kept->round == 1);
   CHECK(kept->state_digest == state_digest);
@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(Asked, "a copy that arrives in pieces is kept, survives a rest
 TEST_CASE_FIXTURE(Asked, "bytes of another state are thrown away, and the turn is over") {
   state[17] = static_cast<char>(state[17] + 1);
   CHECK(send_all(ada).status >= 400);
-  CHECK_FALSE(stores().checkpoints.newest("one").value().has_value());
+  CHECK_FALSE(stores().training.checkpoints.newest("one").value().has_value());
   CHECK(send(ada, 0, kPiece).status == 412);
   CHECK_FALSE(ada.call()->send_checkpoint);
 }
@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Asked, "bytes of another state are thrown away, and the turn i
 TEST_CASE_FIXTURE(Asked, "more bytes than the state has are refused") {
   state += "x";
   CHECK(send_all(ada).status >= 400);
-  CHECK_FALSE(stores().checkpoints.newest("one").value().has_value());
+  CHECK_FALSE(stores().training.checkpoints.newest("one").value().has_value());
 }
 
 TEST_CASE_FIXTURE(Asked, "whoever was not asked can send nothing") {
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(Asked, "whoever was not asked can send nothing") {
   REQUIRE(eve.call().ok());
   CHECK(send(eve, 0, kPiece).status == 412);
   CHECK(stranger().post_bytes(path(0), "piece")->status == 401);
-  CHECK_FALSE(stores().checkpoints.newest("one").value().has_value());
+  CHECK_FALSE(stores().training.checkpoints.newest("one").value().has_value());
   for (const char* bad : {"/v1/checkpoint", "/v1/checkpoint?round=1&digest=zz&offset=0",
                           "/v1/checkpoint?round=-1&digest=00&offset=0", "/v1/checkpoint?round=1&offset=1e3"}) {
     CAPTURE(bad);

@@ -26,10 +26,10 @@ core::SeatedGroup two_columns() {
 }
 
 struct Stored : TestProject {
-  Stored() { REQUIRE(stores().runs.create(make_run("one", manifest_key, db::RunState::running)).ok()); }
+  Stored() { REQUIRE(stores().training.runs.create(make_run("one", manifest_key, db::RunState::running)).ok()); }
   [[nodiscard]] core::RecoveredRun recovered() const {
     core::RecoveredRun run;
-    const Status status = recover_electorate(stores(), "one", run);
+    const Status status = recover_electorate(stores().training, "one", run);
     REQUIRE_MESSAGE(status.ok(), (status.ok() ? "" : status.error().message));
     return run;
   }
@@ -39,7 +39,7 @@ struct Stored : TestProject {
 
 TEST_CASE_FIXTURE(Stored, "a seated group comes back as it was") {
   const core::SeatedGroup group = two_columns();
-  REQUIRE(stores().electorates.add("one", row_of(group)).ok());
+  REQUIRE(stores().training.electorates.add("one", row_of(group)).ok());
   const core::RecoveredRun run = recovered();
   REQUIRE(run.groups.size() == 1);
   CHECK(run.groups[0] == group);
@@ -51,13 +51,13 @@ TEST_CASE_FIXTURE(Stored,
                   "the last decided round tells who was credited, and the rounds before it which states there were") {
   TestVolunteer ada(*this, "Ada");
   REQUIRE(ada.join(invite()).ok());
-  const AccountId account = stores().accounts.find_host(ada.key.peer_id())->account_id;
+  const AccountId account = stores().people.accounts.find_host(ada.key.peer_id())->account_id;
   for (RoundIndex round = 0; round < 3; ++round) {
     db::RoundResult result;
     result.record = {"one", round, {}, clock.wall_now(), 5, state_of_round(round + 1), 1, 10, 0};
     result.record.group_id.bytes.fill(static_cast<std::uint8_t>(round + 1));
     result.contributions = {{ada.key.peer_id(), account, 5, 1, clock.wall_now()}};
-    REQUIRE(stores().contributions.append(result).ok());
+    REQUIRE(stores().training.contributions.append(result).ok());
   }
   const core::RecoveredRun run = recovered();
   CHECK(run.last_group.bytes[0] == 3);
@@ -72,9 +72,9 @@ TEST_CASE_FIXTURE(Stored,
 TEST_CASE_FIXTURE(Stored, "a row that no coordinator writes is refused, by the name of its table") {
   db::SeatedGroup row = row_of(two_columns());
   row.seats[0].role = 99;
-  REQUIRE(stores().electorates.add("one", row).ok());
+  REQUIRE(stores().training.electorates.add("one", row).ok());
   core::RecoveredRun run;
-  const Status status = recover_electorate(stores(), "one", run);
+  const Status status = recover_electorate(stores().training, "one", run);
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().code == ErrorCode::corrupt);
   CHECK(status.error().message.find("table seat") != std::string::npos);

@@ -14,7 +14,7 @@ struct WithArtefact : TestProject {
     for (int i = 0; i < 50'000; ++i) bytes += std::to_string(i * 7919);
     digest = crypto::sha256(bytes);
     REQUIRE(write_file_atomically(folder / digest.hex(), bytes).ok());
-    REQUIRE(stores().artefacts.add({digest, static_cast<std::int64_t>(bytes.size()), "text"}).ok());
+    REQUIRE(stores().training.artefacts.add({digest, static_cast<std::int64_t>(bytes.size()), "text"}).ok());
   }
   std::string bytes;
   Digest digest;

@@ -11,7 +11,7 @@ namespace {
 // Two members of a running run, both at the first state.
 struct Pair : TestProject {
   explicit Pair(db::RunState state = db::RunState::running) {
-    REQUIRE(stores().runs.create(make_run("one", manifest_key, state)).ok());
+    REQUIRE(stores().training.runs.create(make_run("one", manifest_key, state)).ok());
     const std::string token = invite(2);
     for (TestVolunteer* volunteer : {&ada, &bob}) {
       REQUIRE(volunteer->join(token).ok());
@@ -56,13 +56,13 @@ TEST_CASE("a round that both report is in the ledger once it is acknowledged") {
   CHECK(project.bob.call()->lane == 1);
   project.finish(0, 35);
   project.wait_until_acknowledged(1);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 70);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 70);
   const auto reply = project.ada.call();
   CHECK(reply->round == 1);
   CHECK(reply->credited.samples == 35);
   CHECK(reply->credited.credit == doctest::Approx(0.35));
-  CHECK(project.stores().standings.volunteers_of("one", {})->front().totals.credit == 350'000);
-  CHECK(project.stores().contributions.verify_totals().ok());
+  CHECK(project.stores().credit.standings.volunteers_of("one", {})->front().totals.credit == 350'000);
+  CHECK(project.stores().training.contributions.verify_totals().ok());
 }
 
 TEST_CASE("members say which of their samples can not be used, and nobody else does") {
@@ -85,10 +85,10 @@ TEST_CASE("credit that the operator takes back is taken back in the replies too,
   project.wait_until_acknowledged(1);
   REQUIRE(project.ada.call()->credited.samples == 35);
   db::CorrectionRequest wrong;
-  wrong.account_id = project.stores().accounts.find_account_named("Ada")->id;
+  wrong.account_id = project.stores().people.accounts.find_account_named("Ada")->id;
   wrong.reason = "a broken computer";
   wrong.now = project.clock.wall_now();
-  REQUIRE(project.stores().credit.correct(wrong)->lines == 1);
+  REQUIRE(project.stores().credit.corrections.correct(wrong)->lines == 1);
   REQUIRE(project.run().poll().ok());
   project.finish(1, 20);  // its credit is counted after the sums were read again
   project.wait_until_acknowledged(2);
@@ -123,7 +123,7 @@ TEST_CASE("a restart goes on where the ledger is, with the same lanes") {
   CHECK(reply->credited.samples == 60);
   CHECK(reply->run_state == wire::RunState::running);
   CHECK(project.bob.call()->lane == 0);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 120);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 120);
 }
 
 TEST_CASE("a full disk: serving goes on, nothing is acknowledged, nothing is lost") {
@@ -140,7 +140,7 @@ TEST_CASE("a full disk: serving goes on, nothing is acknowledged, nothing is los
   CHECK(reply->credited.samples == 0);
   project.contributions.full = false;
   project.wait_until_acknowledged(1);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 60);
 }
 
 TEST_CASE("a round that can never be stored is given up without credit, and the rounds behind it are stored") {
@@ -155,7 +155,7 @@ TEST_CASE("a round that can never be stored is given up without credit, and the 
   CHECK(project.ada.call()->credited.samples == 0);
   project.finish(1);
   project.wait_until_acknowledged(2);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 60);
 }
 
 TEST_CASE("a coordinator that ends with a full disk forgets the round, and its members tell it again") {
@@ -169,7 +169,7 @@ TEST_CASE("a coordinator that ends with a full disk forgets the round, and its m
   CHECK(project.ada.call()->acknowledged_rounds == 0);
   REQUIRE(project.bob.call().ok());
   project.wait_until_acknowledged(1);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 60);
 }
 
 TEST_CASE("a coordinator that stands down serves nothing and stores nothing more, until it takes up the run anew") {
@@ -187,7 +187,7 @@ TEST_CASE("a coordinator that stands down serves nothing and stores nothing more
   CHECK(project.ada.call()->acknowledged_rounds == 0);
   REQUIRE(project.bob.call().ok());
   project.wait_until_acknowledged(1);
-  CHECK(project.stores().contributions.ledger_sum("one")->samples == 60);
+  CHECK(project.stores().training.contributions.ledger_sum("one")->samples == 60);
 }
 
 TEST_CASE("who is not a member, or no longer, is refused") {
@@ -198,7 +198,7 @@ TEST_CASE("who is not a member, or no longer, is refused") {
   eve.certificate = project.authority.issue(crypto::make_csr(eve.key), {.now = project.clock.wall_now()}).value();
   eve.beat = project.ada.beat;
   CHECK(eve.call().error().code == ErrorCode::unauthenticated);
-  REQUIRE(project.stores().accounts.set_revoked(project.bob.key.peer_id(), true, db::Revoker::project).ok());
+  REQUIRE(project.stores().people.accounts.set_revoked(project.bob.key.peer_id(), true, db::Revoker::project).ok());
   project.restart();
   CHECK(project.bob.call().error().code == ErrorCode::permission_denied);
   CHECK(project.ada.call().ok());
@@ -231,10 +231,10 @@ TEST_CASE("nonsense is answered with what is wrong") {
 TEST_CASE("the operator's pause and start are told within a poll") {
   Pair project(db::RunState::paused);
   CHECK(project.ada.call()->run_state == wire::RunState::created);
-  REQUIRE(project.stores().runs.set_state("one", db::RunState::running).ok());
+  REQUIRE(project.stores().training.runs.set_state("one", db::RunState::running).ok());
   REQUIRE(project.run().poll().ok());
   CHECK(project.ada.call()->run_state == wire::RunState::running);
-  REQUIRE(project.stores().runs.set_state("one", db::RunState::paused).ok());
+  REQUIRE(project.stores().training.runs.set_state("one", db::RunState::paused).ok());
   REQUIRE(project.run().poll().ok());
   CHECK(project.ada.call()->run_state != wire::RunState::running);
 }
@@ -245,10 +245,10 @@ TEST_CASE("a run is served as soon as it exists, and another once that one runs 
   CHECK(client.get("/v1/run")->status == 404);
   CHECK(client.get("/v1/status")->status == 404);
   const db::Run one = make_run("one", project.manifest_key, db::RunState::paused);
-  REQUIRE(project.stores().runs.create(one).ok());
+  REQUIRE(project.stores().training.runs.create(one).ok());
   REQUIRE(project.run().poll().ok());
   CHECK(client.get("/v1/run")->body == one.manifest_envelope);
-  REQUIRE(project.stores().runs.create(make_run("two", project.manifest_key, db::RunState::running)).ok());
+  REQUIRE(project.stores().training.runs.create(make_run("two", project.manifest_key, db::RunState::running)).ok());
   REQUIRE(project.run().poll().ok());
   CHECK(client.get("/v1/status")->body.find("\"run_id\":\"two\"") != std::string::npos);
 }
@@ -256,7 +256,7 @@ TEST_CASE("a run is served as soon as it exists, and another once that one runs 
 TEST_CASE("a manifest that the project did not sign is not served") {
   TestProject project;
   const db::Run forged = make_run("one", crypto::PrivateKey::generate(), db::RunState::running);
-  REQUIRE(project.stores().runs.create(forged).ok());
+  REQUIRE(project.stores().training.runs.create(forged).ok());
   const Status polled = project.run().poll();
   REQUIRE_FALSE(polled.ok());
   CHECK(polled.error().message.find("'one'") != std::string::npos);

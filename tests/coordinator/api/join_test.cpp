@@ -29,7 +29,7 @@ TEST_CASE("an invite makes an account and a certificate for exactly this compute
   CHECK(reply->manifest_public_key == project.manifest_key.public_key().to_pem());
   CHECK(crypto::read_certificate(reply->certificate_pem)->peer_id == ada.key.peer_id());
   CHECK(std::abs(reply->server_unix_ms - project.clock.wall_now().unix_ms) < 60'000);
-  CHECK(project.stores().accounts.find_account(reply->account_id)->display_name == "Ada");
+  CHECK(project.stores().people.accounts.find_account(reply->account_id)->display_name == "Ada");
 }
 
 TEST_CASE("an answer that was lost may be asked for again, and costs no second use") {
@@ -51,7 +51,7 @@ TEST_CASE("wrong, missing and expired invites are refused, and make nothing") {
   refused(ada.join(std::string(64, 'a')), ErrorCode::unauthenticated, "invite");
   refused(ada.join(""), ErrorCode::unauthenticated, "needs an invite");
   refused(ada.join(project.invite(1, 0)), ErrorCode::permission_denied, "expired");
-  CHECK(project.stores().accounts.find_host(ada.key.peer_id()).error().code == ErrorCode::not_found);
+  CHECK(project.stores().people.accounts.find_host(ada.key.peer_id()).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("a name that is taken comes with a suggestion, and the invite stays good") {
@@ -105,7 +105,7 @@ TEST_CASE("with a password a computer joins a new account, and further computers
   REQUIRE(second.ok());
   CHECK(second->account_id == first->account_id);
   CHECK(second->display_name == "Ada");
-  CHECK(project.stores().accounts.hosts_of(first->account_id)->size() == 2);
+  CHECK(project.stores().people.accounts.hosts_of(first->account_id)->size() == 2);
   refused(TestVolunteer(project, "nobody@example.org").join("", password), ErrorCode::unauthenticated,
           "belong together");
 }
@@ -130,9 +130,9 @@ TEST_CASE("where the operator approves accounts, a computer joins once its accou
   TestProject project({.open_to_all = true, .approval = true});
   TestVolunteer ada(project, "Ada");
   refused(ada.join(""), ErrorCode::permission_denied, "waits for the project's approval");
-  const auto waiting = project.stores().keeper.list(db::AccountState::waiting, 10, 0);
+  const auto waiting = project.stores().people.keeper.list(db::AccountState::waiting, 10, 0);
   REQUIRE(waiting->size() == 1);
-  REQUIRE(project.stores().keeper.set_state(waiting->front().id, db::AccountState::active).ok());
+  REQUIRE(project.stores().people.keeper.set_state(waiting->front().id, db::AccountState::active).ok());
   CHECK(ada.join("").ok());
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("a certificate is renewed for a member, and for nobody else") {
   CHECK(crypto::read_certificate(wire::decode_renew_reply(renewed.body)->certificate_pem)->peer_id ==
         ada.key.peer_id());
   CHECK(renew(crypto::PrivateKey::generate()).status == 401);
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
+  REQUIRE(project.stores().people.accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(renew(ada.key).status == 403);
 }
@@ -202,8 +202,8 @@ TEST_CASE("who has a computer's key but not its device token gets no certificate
     thief.device_token = wrong;
     refused(thief.join(project.invite()), ErrorCode::permission_denied, "device token");
   }
-  CHECK(project.stores().accounts.find_host(ada.key.peer_id())->token_hash == crypto::hash_token(ada.device_token));
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
+  CHECK(project.stores().people.accounts.find_host(ada.key.peer_id())->token_hash == crypto::hash_token(ada.device_token));
+  REQUIRE(project.stores().people.accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(renew(ada.device_token).status == 403);
   refused(ada.join(project.invite()), ErrorCode::permission_denied, "removed");
@@ -219,7 +219,7 @@ TEST_CASE("an account has a limit of computers, which its invites do not lift") 
   REQUIRE(second.join(link()).ok());
   TestVolunteer third(project, "Ada");
   refused(third.join(link()), ErrorCode::permission_denied, "2 are the most here");
-  REQUIRE(project.stores().accounts.set_revoked(second.key.peer_id(), true, db::Revoker::owner).ok());
+  REQUIRE(project.stores().people.accounts.set_revoked(second.key.peer_id(), true, db::Revoker::owner).ok());
   CHECK(third.join(link()).ok());
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("a computer that joined without a device token gets one when it joins 
   TestProject project;
   TestVolunteer ada(project, "Ada");
   REQUIRE(ada.join(project.invite()).ok());
-  const auto kept = [&] { return project.stores().accounts.find_host(ada.key.peer_id())->token_hash; };
+  const auto kept = [&] { return project.stores().people.accounts.find_host(ada.key.peer_id())->token_hash; };
   CHECK_FALSE(kept().has_value());
   ada.device_token = crypto::make_token();
   REQUIRE(ada.join("").ok());
@@ -245,14 +245,14 @@ TEST_CASE("a computer that is revoked, let in again or whose account is deleted 
   REQUIRE(ben.join(project.invite()).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 400);  // admitted, but not understood
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
+  REQUIRE(project.stores().people.accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 403);
   CHECK(ben.post("/v1/heartbeat", "{}") == 400);
-  REQUIRE(project.stores().accounts.set_revoked(ada.key.peer_id(), false, db::Revoker::project).ok());
+  REQUIRE(project.stores().people.accounts.set_revoked(ada.key.peer_id(), false, db::Revoker::project).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 400);
-  REQUIRE(project.stores().keeper.erase(joined->account_id, project.clock.wall_now()).ok());
+  REQUIRE(project.stores().people.keeper.erase(joined->account_id, project.clock.wall_now()).ok());
   project.look();
   CHECK(ada.post("/v1/heartbeat", "{}") == 403);
 }

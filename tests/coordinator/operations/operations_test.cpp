@@ -21,12 +21,12 @@ struct Office {
   Desk desk{database->stores(), clock, "ada"};
 
   db::Run run(const RunId& run_id, db::RunState state = db::RunState::paused) {
-    REQUIRE(desk.stores.runs.create({run_id, "envelope", state, clock.wall_now(), 0}).ok());
-    return *desk.stores.runs.find(run_id);
+    REQUIRE(desk.stores.training.runs.create({run_id, "envelope", state, clock.wall_now(), 0}).ok());
+    return *desk.stores.training.runs.find(run_id);
   }
   std::vector<std::string> actions() {
     std::vector<std::string> names;
-    const auto lines = desk.stores.audit.list(100, INT64_MAX);
+    const auto lines = desk.stores.operation.audit.list(100, INT64_MAX);
     for (const db::AuditLine& line : *lines) names.push_back(line.action + " " + line.subject);
     return names;
   }
@@ -39,11 +39,11 @@ TEST_CASE("a retired run is not in use, can not be started, and its row stays") 
   const db::Run old = office.run("old");
   office.run("new");
   REQUIRE(retire_run(office.desk, old).ok());
-  const auto runs = runs_in_use(office.desk.stores);
+  const auto runs = runs_in_use(office.desk.stores.training.runs);
   REQUIRE(runs->size() == 1);
   CHECK(runs->front().run_id == "new");
-  CHECK(find_run(office.desk.stores, "")->run_id == "new");
-  const auto kept = find_run(office.desk.stores, "old");
+  CHECK(find_run(office.desk.stores.training.runs, "")->run_id == "new");
+  const auto kept = find_run(office.desk.stores.training.runs, "old");
   REQUIRE(kept.ok());
   CHECK(kept->retired.unix_ms > 0);
   CHECK(start_run(office.desk, *kept).error().code == ErrorCode::failed_precondition);
@@ -63,7 +63,7 @@ TEST_CASE("a run that trains is not retired, and two do not train at once") {
 TEST_CASE("every act is in the audit log, newest first, and what failed is not") {
   Office office;
   office.run("one");
-  REQUIRE(start_run(office.desk, *find_run(office.desk.stores, "one")).ok());
+  REQUIRE(start_run(office.desk, *find_run(office.desk.stores.training.runs, "one")).ok());
   CHECK_FALSE(remove_ban(office.desk, 77).ok());
   CHECK_FALSE(add_ban(office.desk, {"user:Nobody", "spam", {}}).ok());
   REQUIRE(add_ban(office.desk, {"address:192.0.2.0/24", "spam", from_ms(1000)}).ok());
@@ -77,22 +77,22 @@ TEST_CASE("every act is in the audit log, newest first, and what failed is not")
 TEST_CASE("maintenance is told with its reason and end, can be changed, and is over when somebody says so") {
   Office office;
   MaintenanceSign sign;
-  REQUIRE(sign.refresh(office.desk.stores).ok());
+  REQUIRE(sign.refresh(office.desk.stores.operation.settings).ok());
   CHECK_FALSE(sign.shown());
   CHECK(end_maintenance(office.desk).error().code == ErrorCode::failed_precondition);
   CHECK_FALSE(begin_maintenance(office.desk, {"late", {}, WallTime{1}}).ok());
   CHECK_FALSE(begin_maintenance(office.desk, {std::string(501, 'x')}).ok());
   REQUIRE(begin_maintenance(office.desk, {"a \"new\" disk"}).ok());
-  REQUIRE(sign.refresh(office.desk.stores).ok());
+  REQUIRE(sign.refresh(office.desk.stores.operation.settings).ok());
   REQUIRE(sign.shown());
   CHECK(notice_of(*sign.shown()).find("looked after: a \"new\" disk. Please come again in a quarter") !=
         std::string::npos);
   const WallTime until{office.clock.wall_now().unix_ms + 3'600'000};
   REQUIRE(begin_maintenance(office.desk, {"", {}, until}).ok());
-  REQUIRE(sign.refresh(office.desk.stores).ok());
+  REQUIRE(sign.refresh(office.desk.stores.operation.settings).ok());
   CHECK(sign.shown()->until == until);
   REQUIRE(end_maintenance(office.desk).ok());
-  REQUIRE(sign.refresh(office.desk.stores).ok());
+  REQUIRE(sign.refresh(office.desk.stores.operation.settings).ok());
   CHECK_FALSE(sign.shown());
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a line of the audit log is cut between letters rather than refused") 
   std::string reason(999, 'x');
   reason += "\xc3\xa4 and more";
   REQUIRE(note(office.desk, "ban add", std::string(500, 'y'), reason).ok());
-  const auto lines = office.desk.stores.audit.list(1, INT64_MAX);
+  const auto lines = office.desk.stores.operation.audit.list(1, INT64_MAX);
   CHECK(lines->front().subject.size() == 200);
   CHECK(lines->front().note == std::string(999, 'x'));
 }

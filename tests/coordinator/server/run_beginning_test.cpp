@@ -22,7 +22,7 @@ namespace {
 wire::RunManifest stored_manifest(const TestServer& server) {
   const Project project = load_project(server.directory).value();
   const auto database = open_database(project).value();
-  const auto run = database->stores().runs.find("one");
+  const auto run = database->stores().training.runs.find("one");
   REQUIRE(run.ok());
   return manifest::verify_manifest(manifest::decode_envelope(run->manifest_envelope).value(), project.root).value();
 }
@@ -34,7 +34,7 @@ void leave_open(const TestServer& server) {
   wire::RunManifest manifest = stored_manifest(server);
   manifest.initial_state_digest = {};
   const auto envelope = manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}).value();
-  REQUIRE(database->stores().runs.set_envelope("one", manifest::encode_envelope(envelope)).ok());
+  REQUIRE(database->stores().training.runs.set_envelope("one", manifest::encode_envelope(envelope)).ok());
 }
 
 wire::RunManifest served_manifest(const TestServer& server, const crypto::PublicKey& pinned) {

@@ -44,15 +44,15 @@ std::set<std::string> fields_of(const std::string& xml) {
 
 struct Project {
   Project() {
-    REQUIRE(stores.runs.create({"one", "envelope", db::RunState::running, kNow, 0}).ok());
+    REQUIRE(stores.training.runs.create({"one", "envelope", db::RunState::running, kNow, 0}).ok());
     ada = join("Ada & <Bob>", 1);
     ben = join("Ben", 2);
     eve = join("Eve", 3);
     join("Idle", 4);
-    REQUIRE(stores.teams.found(ada, "Swans", kNow).ok());
-    REQUIRE(stores.keeper.show_computers(ada, true).ok());
-    REQUIRE(stores.keeper.label_host(ada, peer(1), "adas-laptop.example.org").ok());
-    REQUIRE(stores.logins.set({ada, "ada@example.org", kNow, "hash"}).ok());
+    REQUIRE(stores.people.teams.found(ada, "Swans", kNow).ok());
+    REQUIRE(stores.people.keeper.show_computers(ada, true).ok());
+    REQUIRE(stores.people.keeper.label_host(ada, peer(1), "adas-laptop.example.org").ok());
+    REQUIRE(stores.people.logins.set({ada, "ada@example.org", kNow, "hash"}).ok());
     grant(ada, 1, 3'000'000);
     grant(ben, 2, 2'000'000);
     grant(eve, 3, 1'000'000);
@@ -63,14 +63,14 @@ struct Project {
     return id;
   }
   AccountId join(const std::string& name, std::uint8_t number) {
-    return stores.accounts.join({name, peer(number), {}, {kNow.unix_ms - 10 * kDayMs}}).value();
+    return stores.people.accounts.join({name, peer(number), {}, {kNow.unix_ms - 10 * kDayMs}}).value();
   }
   void grant(AccountId account, std::uint8_t number, db::MicroCredit credit) {
     db::RoundResult result;
     result.record.run_id = "one";
     result.record.round = number;
     result.contributions.push_back({peer(number), account, 10, credit, kNow});
-    REQUIRE(stores.contributions.append(result).ok());
+    REQUIRE(stores.training.contributions.append(result).ok());
   }
   StatsCounts write(WallTime now = kNow) {
     const auto counts = write_stats(stores, folder, now);
@@ -139,13 +139,13 @@ TEST_CASE_FIXTURE(Project, "a volunteer keeps their cross-project id, which says
   };
   const std::string ben_before = id_of("Ben");
   CHECK(ben_before != id_of("Eve"));
-  REQUIRE(stores.keeper.rename(ben, "Benjamin").ok());
+  REQUIRE(stores.people.keeper.rename(ben, "Benjamin").ok());
   write();
   CHECK(id_of("Benjamin") == ben_before);
 }
 
 TEST_CASE_FIXTURE(Project, "a deleted account is named by its number for 60 days, and then not any more") {
-  REQUIRE(stores.keeper.erase(eve, kNow).ok());
+  REQUIRE(stores.people.keeper.erase(eve, kNow).ok());
   const StatsCounts counts = write({kNow.unix_ms + 60 * kDayMs});
   CHECK(counts.users == 2);
   CHECK(counts.hosts == 2);

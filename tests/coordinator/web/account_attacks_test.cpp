@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 accounts::PasswordGuard::Find find_in(Pages& pages) {
-  return [&pages](const std::string& name) { return pages.stores().logins.find(name); };
+  return [&pages](const std::string& name) { return pages.stores().people.logins.find(name); };
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("a form that another site made is refused, whatever it brings") {
   CHECK(try_with(token, {{"Origin", "https://evil.example"}}) == 403);
   CHECK(try_with(token, {{"Sec-Fetch-Site", "cross-site"}}) == 403);
   CHECK(try_with(token, {{"Sec-Fetch-Site", "same-site"}}) == 403);
-  CHECK(pages.stores().accounts.find_account_named("Ada").ok());
+  CHECK(pages.stores().people.accounts.find_account_named("Ada").ok());
   CHECK(try_with(token, {{"Origin", "https://poems.example"}}) == 303);
   for (const char* path : {"/login", "/signup", "/logout", "/password", "/verify", "/account/delete"}) {
     CAPTURE(path);
@@ -69,7 +69,7 @@ TEST_CASE("nobody learns which e-mail addresses are known") {
   Pages pages;
   Browser ada(pages);
   REQUIRE(ada.sign_up("Ada", "ada@example.org").status == 303);
-  REQUIRE(pages.stores().logins.verify(1, "ada@example.org", pages.clock.wall_now()).ok());
+  REQUIRE(pages.stores().people.logins.verify(1, "ada@example.org", pages.clock.wall_now()).ok());
   Browser eve(pages, "198.51.100.1");
   const auto without_token = [](gate::Response page) {
     const std::string token = token_on(page);
@@ -82,7 +82,7 @@ TEST_CASE("nobody learns which e-mail addresses are known") {
   CHECK(without_token(known) == without_token(unknown));
   // Signing up with it succeeds as with any other address; it logs in nobody but its owner.
   CHECK(eve.sign_up("Eve", "ada@example.org").status == 303);
-  CHECK(pages.stores().logins.find("ada@example.org")->account_id == 1);
+  CHECK(pages.stores().people.logins.find("ada@example.org")->account_id == 1);
   // A wrong password for an unknown name gets an identical answer.
   Browser guess(pages, "198.51.100.2");
   gate::Response wrong = guess.log_in("ada@example.org", "wrong password");
@@ -98,7 +98,7 @@ TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
   Browser ada(pages);
   REQUIRE(ada.sign_up("Ada").status == 303);
   accounts::PasswordGuard guard(find_in(pages), pages.clock, "secret", {.hash_log2_n = 13});
-  REQUIRE(pages.stores().logins.set({1, "", {}, guard.hash(kPassword).value()}).ok());
+  REQUIRE(pages.stores().people.logins.set({1, "", {}, guard.hash(kPassword).value()}).ok());
   const auto seconds = [&](const std::string& name) {
     timespec from{};
     timespec to{};
@@ -126,8 +126,8 @@ TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
 TEST_CASE("guessing is slow from one address and for one account, and locks nobody out of a browser they used") {
   Pages pages;
   const std::string hash = pages.people.guard().hash(kPassword).value();
-  REQUIRE(pages.stores().logins.sign_up({"Ada", "", hash}).ok());
-  REQUIRE(pages.stores().logins.sign_up({"Bob", "", hash}).ok());
+  REQUIRE(pages.stores().people.logins.sign_up({"Ada", "", hash}).ok());
+  REQUIRE(pages.stores().people.logins.sign_up({"Bob", "", hash}).ok());
   const auto in = pages.people.log_in("Ada", kPassword, {"192.0.2.1", ""});
   REQUIRE(in.ok());
   // Many addresses attack one account.
@@ -193,8 +193,8 @@ TEST_CASE("markup, quotes and SQL in any field are text, or refused") {
     }
     CHECK_FALSE(has(ada.get("/account", {{"done", text}}), "<script>alert"));
   }
-  CHECK(pages.stores().accounts.find_account_named("Ada").ok());
-  CHECK(pages.stores().logins.of(1).ok());
+  CHECK(pages.stores().people.accounts.find_account_named("Ada").ok());
+  CHECK(pages.stores().people.logins.of(1).ok());
   CHECK(pages.database->check().ok());
 }
 
@@ -203,7 +203,8 @@ TEST_CASE("a ban closes the pages of an account at once") {
   Browser ada(pages);
   REQUIRE(ada.sign_up("Ada").status == 303);
   const WallTime now = pages.clock.wall_now();
-  REQUIRE(pages.stores().bans.add({0, db::BanKind::user, "1", "sends noise", now, {now.unix_ms + 60'000}}).ok());
+  REQUIRE(
+      pages.stores().operation.bans.add({0, db::BanKind::user, "1", "sends noise", now, {now.unix_ms + 60'000}}).ok());
   REQUIRE(pages.bans.refresh().ok());
   const gate::Response out = ada.get("/account");
   CHECK(out.status == 403);

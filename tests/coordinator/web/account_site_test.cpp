@@ -16,7 +16,7 @@ PeerId peer_of(std::uint8_t byte) {
 // Signs up; returns the account.
 AccountId newcomer(Pages& pages, Browser& browser, const std::string& name, const std::string& email = "") {
   REQUIRE(browser.sign_up(name, email).status == 303);
-  return pages.stores().accounts.find_account_named(name)->id;
+  return pages.stores().people.accounts.find_account_named(name)->id;
 }
 
 }  // namespace
@@ -47,10 +47,10 @@ TEST_CASE("a project with invites makes an account for an invite only, and one t
   Browser ada(pages);
   CHECK(ada.sign_up("Ada").status == 403);
   const WallTime now = pages.clock.wall_now();
-  REQUIRE(pages.stores().invites.add({crypto::hash_token("abc"), now, {now.unix_ms + 1000}, 1, 0}).ok());
+  REQUIRE(pages.stores().people.invites.add({crypto::hash_token("abc"), now, {now.unix_ms + 1000}, 1, 0}).ok());
   CHECK(ada.sign_up("Ada", "", "abc").status == 303);
   CHECK(has(ada.get("/account"), "waits for approval"));
-  CHECK(pages.stores().keeper.list(db::AccountState::waiting, 10, 0)->size() == 1);
+  CHECK(pages.stores().people.keeper.list(db::AccountState::waiting, 10, 0)->size() == 1);
   Browser bob(pages);
   CHECK(has(bob.sign_up("Bob", "", "abc"), "used up"));
 }
@@ -65,7 +65,7 @@ TEST_CASE("a computer is linked by a code, named, kept out and let in by its own
   const std::string code = shown.body.substr(at + 13, 9);
   CHECK(has(shown, "invite=" + code));
   const auto join = [&](std::uint8_t byte) {
-    return pages.stores().accounts.join({"", peer_of(byte), crypto::hash_token(code), pages.clock.wall_now()});
+    return pages.stores().people.accounts.join({"", peer_of(byte), crypto::hash_token(code), pages.clock.wall_now()});
   };
   CHECK(join(1).value() == account);
   CHECK_FALSE(join(2).ok());  // a code works once
@@ -76,19 +76,20 @@ TEST_CASE("a computer is linked by a code, named, kept out and let in by its own
   newcomer(pages, eve, "Eve");
   CHECK(eve.post("/account/revoke", computer, "/account").status == 400);
   CHECK(eve.post("/account/computer", {computer[0], {"label", "mine"}}, "/account").status == 400);
-  CHECK_FALSE(pages.stores().accounts.find_host(peer_of(1))->revoked);
+  CHECK_FALSE(pages.stores().people.accounts.find_host(peer_of(1))->revoked);
   CHECK(ada.post("/account/revoke", computer, "/account").status == 303);
-  CHECK(pages.stores().accounts.find_host(peer_of(1))->revoked);
+  CHECK(pages.stores().people.accounts.find_host(peer_of(1))->revoked);
   CHECK(ada.post("/account/admit", computer, "/account").status == 303);
-  CHECK_FALSE(pages.stores().accounts.find_host(peer_of(1))->revoked);
+  CHECK_FALSE(pages.stores().people.accounts.find_host(peer_of(1))->revoked);
 }
 
 TEST_CASE("a code ends after a while") {
   Pages pages;
-  const AccountId account = *pages.stores().logins.sign_up({"Ada", "", "x"});
+  const AccountId account = *pages.stores().people.logins.sign_up({"Ada", "", "x"});
   const std::string code = *pages.people.link_code(account);
   pages.clock.advance(accounts::Accounts::kCodeLifetime);
-  CHECK_FALSE(pages.stores().accounts.join({"", peer_of(1), crypto::hash_token(code), pages.clock.wall_now()}).ok());
+  CHECK_FALSE(
+      pages.stores().people.accounts.join({"", peer_of(1), crypto::hash_token(code), pages.clock.wall_now()}).ok());
 }
 
 TEST_CASE("an address is proved by mail; a forgotten password is replaced by it and ends every session") {
@@ -100,9 +101,9 @@ TEST_CASE("an address is proved by mail; a forgotten password is replaced by it 
   const std::string proof = pages.letters.token();
   Browser mail_reader(pages);  // looking changes nothing: mail programs follow links by themselves
   CHECK(mail_reader.get("/verify", {{"token", proof}}).status == 200);
-  CHECK(pages.stores().logins.of(account)->verified.unix_ms == 0);
+  CHECK(pages.stores().people.logins.of(account)->verified.unix_ms == 0);
   CHECK(mail_reader.post("/verify", {{"token", proof}}, "/verify").status == 200);
-  CHECK(pages.stores().logins.of(account)->verified.unix_ms > 0);
+  CHECK(pages.stores().people.logins.of(account)->verified.unix_ms > 0);
   CHECK(mail_reader.post("/verify", {{"token", proof}}, "/verify").status == 404);
 
   CHECK(mail_reader.post("/password", {{"email", "ADA@example.org "}}, "/password").status == 200);
@@ -117,8 +118,10 @@ TEST_CASE("an address is proved by mail; a forgotten password is replaced by it 
 
 TEST_CASE("an operator's link sets a password, for an account that had none as well") {
   Pages pages;
-  const AccountId account = *pages.stores().accounts.join({"Ada", peer_of(1), std::nullopt, pages.clock.wall_now()});
-  const auto link = accounts::password_link(pages.stores(), account, "https://poems.example", pages.clock.wall_now());
+  const AccountId account =
+      *pages.stores().people.accounts.join({"Ada", peer_of(1), std::nullopt, pages.clock.wall_now()});
+  const auto link =
+      accounts::password_link(pages.stores().people.sessions, account, "https://poems.example", pages.clock.wall_now());
   const std::string token = link->substr(link->find("token=") + 6);
   Browser ada(pages);
   CHECK(ada.post("/password", {{"token", token}, {"password", kPassword}}, "/password").status == 200);
@@ -132,13 +135,13 @@ TEST_CASE("name, address and password are changed; the two last need the passwor
   Browser elsewhere(pages);
   REQUIRE(elsewhere.log_in("Ada").status == 303);
   CHECK(ada.post("/account/profile", {{"name", "Ada L"}, {"computers", "1"}}, "/account").status == 303);
-  CHECK(pages.stores().accounts.find_account(account)->display_name == "Ada L");
-  CHECK(pages.stores().accounts.find_account(account)->shows_computers);
+  CHECK(pages.stores().people.accounts.find_account(account)->display_name == "Ada L");
+  CHECK(pages.stores().people.accounts.find_account(account)->shows_computers);
   CHECK(has(ada.post("/account/profile", {{"name", "<script>"}}, "/account"), "can not be shown"));
   const gate::Response refused =
       ada.post("/account/email", {{"email", "new@example.org"}, {"password", "wrong"}}, "/account");
   CHECK(has(refused, "This is not your password."));
-  CHECK(pages.stores().logins.of(account)->email.empty());
+  CHECK(pages.stores().people.logins.of(account)->email.empty());
   const gate::Response changed =
       ada.post("/account/password", {{"old", kPassword}, {"new", "another good password"}}, "/account");
   CHECK(header_of(changed, "Location") == "/account?done=password");
@@ -151,20 +154,20 @@ TEST_CASE("people take all their data along, and leave nothing personal behind")
   Browser ada(pages);
   const AccountId account = newcomer(pages, ada, "Ada", "ada@example.org");
   const std::string code = *pages.people.link_code(account);
-  REQUIRE(pages.stores().accounts.join({"", peer_of(1), crypto::hash_token(code), pages.clock.wall_now()}).ok());
-  REQUIRE(pages.stores().keeper.label_host(account, peer_of(1), "attic").ok());
+  REQUIRE(pages.stores().people.accounts.join({"", peer_of(1), crypto::hash_token(code), pages.clock.wall_now()}).ok());
+  REQUIRE(pages.stores().people.keeper.label_host(account, peer_of(1), "attic").ok());
   const gate::Response data = ada.get("/account/export");
   CHECK(data.content_type == "application/json");
   for (const char* part : {"\"Ada\"", "ada@example.org", "attic", "contributions"}) CHECK(has(data, part));
 
   CHECK(has(ada.post("/account/delete", {{"gone", "wrong"}}, "/account"), "This is not your password."));
   CHECK(header_of(ada.post("/account/delete", {{"gone", kPassword}}, "/account"), "Location") == "/");
-  const auto left = pages.stores().accounts.find_account(account);
+  const auto left = pages.stores().people.accounts.find_account(account);
   CHECK(left->display_name == "(deleted 1)");
   CHECK(left->deleted == pages.clock.wall_now());
-  CHECK_FALSE(pages.stores().logins.of(account).ok());
-  CHECK(pages.stores().accounts.find_host(peer_of(1))->revoked);
-  CHECK(pages.stores().accounts.find_host(peer_of(1))->label.empty());
+  CHECK_FALSE(pages.stores().people.logins.of(account).ok());
+  CHECK(pages.stores().people.accounts.find_host(peer_of(1))->revoked);
+  CHECK(pages.stores().people.accounts.find_host(peer_of(1))->label.empty());
   CHECK(header_of(ada.get("/account"), "Location") == "/login");
   Browser again(pages);
   CHECK(again.sign_up("Ada").status == 303);  // the name is free

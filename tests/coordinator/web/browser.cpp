@@ -16,7 +16,7 @@ std::string Letters::token() const {
 
 Pages::Pages(accounts::Policy policy)
     : database(db::Database::open(folder / "test.db", {.create = true, .ballast_bytes = 0}).value()),
-      bans(stores().bans, clock),
+      bans(stores().operation.bans, clock),
       people({"Poems",
               "https://poems.example",
               policy,

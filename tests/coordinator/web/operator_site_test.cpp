@@ -16,15 +16,15 @@ struct Office {
   explicit Office(accounts::Policy policy = {.open_to_all = true}) : pages(policy) {
     site.add_routes(router);
     const std::string hash = accounts::hash_for_keeping(kPassword, {.hash_log2_n = 8}).value();
-    REQUIRE(stores().operators.set({"grace", hash, pages.clock.wall_now()}).ok());
+    REQUIRE(stores().operation.operators.set({"grace", hash, pages.clock.wall_now()}).ok());
   }
   [[nodiscard]] const db::Stores& stores() const { return pages.stores(); }
   void run(const RunId& run_id) {
-    REQUIRE(stores().runs.create({run_id, "envelope", db::RunState::paused, pages.clock.wall_now(), 0}).ok());
+    REQUIRE(stores().training.runs.create({run_id, "envelope", db::RunState::paused, pages.clock.wall_now(), 0}).ok());
   }
   // The newest line as "name: action subject (note)".
   [[nodiscard]] std::string newest() const {
-    const auto lines = stores().audit.list(1, INT64_MAX);
+    const auto lines = stores().operation.audit.list(1, INT64_MAX);
     REQUIRE(lines->size() == 1);
     const db::AuditLine& line = lines->front();
     return line.who + ": " + line.action + " " + line.subject + " (" + line.note + ")";
@@ -57,7 +57,7 @@ TEST_CASE("nothing of the operator's page is shown or done without a log-in") {
   const std::string token = token_on(eve.get("/login"));
   const gate::Response acted = eve.send("/do/ban", {{"form", token}, {"kind", "address"}, {"subject", "192.0.2.1"}});
   CHECK(header_of(acted, "Location") == "/login");
-  CHECK(office.stores().bans.list()->empty());
+  CHECK(office.stores().operation.bans.list()->empty());
   CHECK(eve.log_in("grace", "not the password").status == 403);
   CHECK(eve.log_in("Ada").status == 403);
   // A volunteer's account and session are worth nothing here.
@@ -101,7 +101,7 @@ TEST_CASE("a session is made at log-in, ends after hours, at log-out and with a 
   CHECK(header_of(grace.get("/"), "Location") == "/login");
   REQUIRE(grace.log_in("grace").status == 303);
   const std::string hash = accounts::hash_for_keeping("another passphrase", {.hash_log2_n = 8}).value();
-  REQUIRE(office.stores().operators.set({"grace", hash, office.pages.clock.wall_now()}).ok());
+  REQUIRE(office.stores().operation.operators.set({"grace", hash, office.pages.clock.wall_now()}).ok());
   CHECK(header_of(grace.get("/"), "Location") == "/login");
   CHECK(grace.log_in("grace").status == 403);
 }
@@ -122,9 +122,9 @@ TEST_CASE("a form that another site made does nothing") {
   CHECK(try_with(token, {{"Sec-Fetch-Site", "cross-site"}}) == 403);
   // The public pages are on this host at another port, which is another origin.
   CHECK(try_with(token, {{"Sec-Fetch-Site", "same-site"}}) == 403);
-  CHECK(office.stores().runs.find("one")->state == db::RunState::paused);
+  CHECK(office.stores().training.runs.find("one")->state == db::RunState::paused);
   CHECK(try_with(token, {{"Origin", "https://poems.example"}}) == 303);
-  CHECK(office.stores().runs.find("one")->state == db::RunState::running);
+  CHECK(office.stores().training.runs.find("one")->state == db::RunState::running);
   CHECK(eve.send("/login", {{"form", ""}, {"name", "grace"}, {"password", kPassword}}).status == 403);
   CHECK(grace.send("/logout", {{"form", theirs}}).status == 403);
 }
@@ -153,10 +153,10 @@ TEST_CASE("sign-ups that wait are let in or refused") {
   CHECK(has(grace.get("/people"), "<bdi>Ada</bdi>"));
   CHECK(header_of(grace.act("approve", {{"account", "1"}}), "Location") == "/people?done=approve");
   CHECK(has(grace.get("/people", {{"done", "approve"}}), "They may take part."));
-  CHECK(office.stores().accounts.find_account(1)->state == db::AccountState::active);
+  CHECK(office.stores().people.accounts.find_account(1)->state == db::AccountState::active);
   CHECK(grace.act("reject", {{"account", "1"}}).status == 400);
   CHECK(grace.act("reject", {{"account", "2"}}).status == 303);
-  CHECK(office.stores().accounts.find_account(2)->state == db::AccountState::deleted);
+  CHECK(office.stores().people.accounts.find_account(2)->state == db::AccountState::deleted);
   CHECK(office.newest() == "grace: users delete account 2 ()");
   CHECK(grace.act("approve", {{"account", "2 OR 1=1"}}).status == 400);
   CHECK(grace.act("approve", {{"account", "77"}}).status == 404);
@@ -168,7 +168,7 @@ TEST_CASE("people are looked up, kept out for a time, and let in again") {
   PeerId computer;
   computer.bytes.fill(7);
   REQUIRE(office.stores()
-              .accounts.join({"", computer, {}, office.pages.clock.wall_now(), db::AccountState::active, 1})
+              .people.accounts.join({"", computer, {}, office.pages.clock.wall_now(), db::AccountState::active, 1})
               .ok());
   Grace grace(office);
   const gate::Response found = grace.get("/people", {{"sought", "eve"}});
@@ -176,14 +176,14 @@ TEST_CASE("people are looked up, kept out for a time, and let in again") {
   CHECK(has(found, computer.hex()));
   CHECK(has(grace.get("/people", {{"sought", "nobody"}}), "Nobody is called"));
   CHECK(grace.act("revoke", {{"computer", computer.hex()}}).status == 303);
-  CHECK(office.stores().accounts.find_host(computer)->revoked);
+  CHECK(office.stores().people.accounts.find_host(computer)->revoked);
   CHECK(grace.act("admit", {{"computer", computer.hex()}}).status == 303);
-  CHECK_FALSE(office.stores().accounts.find_host(computer)->revoked);
+  CHECK_FALSE(office.stores().people.accounts.find_host(computer)->revoked);
 
   CHECK(grace.act("ban", {{"kind", "user"}, {"subject", "Eve"}, {"reason", "sends noise"}, {"days", "7"}}).status ==
         303);
   CHECK(office.newest() == "grace: ban add user:Eve (sends noise)");
-  const auto bans = office.stores().bans.list();
+  const auto bans = office.stores().operation.bans.list();
   REQUIRE(bans->size() == 1);
   CHECK(bans->front().expires.unix_ms - bans->front().created.unix_ms == to_ms(7 * 24h));
   CHECK(has(grace.get("/people"), "user <b><bdi>Eve</bdi></b><small>sends noise</small>"));
@@ -201,7 +201,7 @@ TEST_CASE("people are looked up, kept out for a time, and let in again") {
   Grace again(office);
   CHECK_FALSE(has(again.get("/people"), "sends noise"));
   CHECK(again.act("unban", {{"ban", "1"}}).status == 303);
-  CHECK(office.stores().bans.list()->empty());
+  CHECK(office.stores().operation.bans.list()->empty());
 }
 
 TEST_CASE("runs are started, paused and retired, news posted and removed, maintenance begun and ended") {
@@ -306,19 +306,19 @@ TEST_CASE("markup, quotes, paths and SQL in any field of the operator's are text
     Browser eve(office.router, "127.0.0.1");
     CHECK(clean(eve.log_in(text, text)));
   }
-  CHECK(office.stores().runs.find("one")->state == db::RunState::paused);
-  CHECK(office.stores().runs.find("one")->retired.unix_ms == 0);
-  CHECK(office.stores().accounts.find_account_named("Ada").ok());
+  CHECK(office.stores().training.runs.find("one")->state == db::RunState::paused);
+  CHECK(office.stores().training.runs.find("one")->retired.unix_ms == 0);
+  CHECK(office.stores().people.accounts.find_account_named("Ada").ok());
   CHECK(office.pages.database->check().ok());
 }
 
 TEST_CASE("the audit log is read in pages, to its beginning") {
   Office office;
   for (int i = 0; i < 250; ++i) {
-    REQUIRE(
-        office.stores()
-            .audit.add({0, office.pages.clock.wall_now(), "ada (command)", "run start", "r" + std::to_string(i), ""})
-            .ok());
+    REQUIRE(office.stores()
+                .operation.audit
+                .add({0, office.pages.clock.wall_now(), "ada (command)", "run start", "r" + std::to_string(i), ""})
+                .ok());
   }
   Grace grace(office);
   Fields query;

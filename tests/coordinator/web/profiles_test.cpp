@@ -16,13 +16,13 @@ constexpr std::int64_t kDay = 86'400'000;
 
 struct Fixture {
   Fixture() {
-    REQUIRE(pages.stores().runs.create({"one", "", db::RunState::running, {1}, 0}).ok());
+    REQUIRE(pages.stores().training.runs.create({"one", "", db::RunState::running, {1}, 0}).ok());
     site.add_routes(router);
   }
   AccountId join(const std::string& name, std::uint8_t number) {
     PeerId peer;
     peer.bytes.fill(number);
-    return pages.stores().accounts.join({name, peer, {}, {now().unix_ms - 40 * kDay}}).value();
+    return pages.stores().people.accounts.join({name, peer, {}, {now().unix_ms - 40 * kDay}}).value();
   }
   void grant(AccountId account, std::uint8_t number, SampleCount samples, WallTime when) {
     db::RoundResult result;
@@ -31,7 +31,7 @@ struct Fixture {
     PeerId peer;
     peer.bytes.fill(number);
     result.contributions = {{peer, account, samples, 1'000'000 * samples, when}};
-    REQUIRE(pages.stores().contributions.append(result)->inserted == 1);
+    REQUIRE(pages.stores().training.contributions.append(result)->inserted == 1);
   }
   gate::Response get(const std::string& path, const Fields& query = {}) { return get_from(router, path, query); }
   [[nodiscard]] WallTime now() const { return pages.clock.wall_now(); }
@@ -65,7 +65,7 @@ std::string code_on(const gate::Response& certificate) {
 TEST_CASE_FIXTURE(Fixture, "a volunteer's page shows what they gave, and neither computers nor address") {
   const AccountId ada = join("Ada", 0xab);
   for (int day = 0; day < 30; ++day) grant(ada, 0xab, 100 + day, {now().unix_ms - day * kDay});
-  REQUIRE(pages.stores().teams.found(ada, "Swans <b>", now()).ok());
+  REQUIRE(pages.stores().people.teams.found(ada, "Swans <b>", now()).ok());
   const gate::Response page = get(page_of("/volunteer/", ada));
   CHECK(page.status == 200);
   CHECK(page.body.size() <= 100'000);
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Fixture, "a volunteer's page says what was claimed and not con
   PeerId peer;
   peer.bytes.fill(0xab);
   for (RoundIndex at = 0; at < 2; ++at) {
-    REQUIRE(pages.stores().claims.add({"one", at, peer, ada, 1200, now()}).ok());
+    REQUIRE(pages.stores().credit.claims.add({"one", at, peer, ada, 1200, now()}).ok());
   }
   CHECK(has(get(page_of("/volunteer/", ada)), "2,400 samples in 2 rounds of the last 90 days"));
 }
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(Fixture, "a volunteer's page says what was claimed and not con
 TEST_CASE_FIXTURE(Fixture, "whoever is not there, waits or has left has no page") {
   const AccountId ada = join("Ada", 1);
   const AccountId waiting =
-      pages.stores().logins.sign_up({"Ben", "", "x", {}, db::AccountState::waiting, now()}).value();
+      pages.stores().people.logins.sign_up({"Ben", "", "x", {}, db::AccountState::waiting, now()}).value();
   for (const std::string path : {"/volunteer/0", "/volunteer/999", "/volunteer/x", "/volunteer/1x", "/team/1",
                                  "/team/-1", "/certificate/77", "/volunteer/99999999999999999999"}) {
     CAPTURE(path);
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "whoever is not there, waits or has left has no page"
   }
   CHECK(get(page_of("/volunteer/", waiting)).status == 404);
   CHECK(get(page_of("/volunteer/", ada)).status == 200);
-  REQUIRE(pages.stores().keeper.erase(ada, now()).ok());
+  REQUIRE(pages.stores().people.keeper.erase(ada, now()).ok());
   CHECK(get(page_of("/volunteer/", ada)).status == 404);
   CHECK(get(page_of("/certificate/", ada)).status == 404);
 }
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(Fixture, "a certificate says what was given, and its code prov
     CHECK(has(page, "given out no certificate"));
     CHECK_FALSE(has(page, "<script>"));
   }
-  REQUIRE(pages.stores().keeper.erase(ada, now()).ok());
+  REQUIRE(pages.stores().people.keeper.erase(ada, now()).ok());
   CHECK(has(get("/certificate", {{"code", code}}), "somebody whose account is gone"));
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("badges are for percentiles, powers of ten and years") {
 TEST_CASE_FIXTURE(Fixture, "teams and computers have boards of their own, as pages and as files") {
   const AccountId ada = join("Ada", 1);
   const AccountId ben = join("Ben", 2);
-  const db::Team team = pages.stores().teams.found(ada, "Swans", now()).value();
+  const db::Team team = pages.stores().people.teams.found(ada, "Swans", now()).value();
   grant(ada, 1, 10, now());
   grant(ben, 2, 20, now());
   const gate::Response teams = get("/leaderboard", {{"of", "teams"}, {"sort", "total"}});
@@ -198,7 +198,7 @@ TEST_CASE_FIXTURE(Fixture, "teams and computers have boards of their own, as pag
   CHECK(has(get("/v1/leaderboard.json", {{"of", "teams"}}), "\"of\":\"teams\""));
   const gate::Response nobody = get("/leaderboard", {{"of", "computers"}, {"sort", "total"}});
   CHECK(has(nobody, "only those whose owners want it"));
-  REQUIRE(pages.stores().keeper.show_computers(ben, true).ok());
+  REQUIRE(pages.stores().people.keeper.show_computers(ben, true).ok());
   const gate::Response computers = get("/leaderboard", {{"of", "computers"}, {"sort", "run"}});
   CHECK(has(computers, "<bdi>Ben, computer 1</bdi>"));
   CHECK_FALSE(has(computers, "Ada"));
@@ -223,10 +223,10 @@ TEST_CASE("volunteers found, join and leave teams on their account page") {
   CHECK(has(ben.post("/account/join-team", {{"team", "Terns"}}, "/account"), "There is no team &#39;Terns&#39;"));
   CHECK(has(ben.get("/account", {{"team", "Swans\"><b>"}}), "value=\"Swans&quot;&gt;&lt;b&gt;\""));
   CHECK(ben.post("/account/join-team", {{"team", "Swans"}}, "/account").status == 303);
-  CHECK(pages.stores().teams.find_named("Swans")->members == 2);
+  CHECK(pages.stores().people.teams.find_named("Swans")->members == 2);
   CHECK(ada.send("/account/leave-team", {}).status == 403);  // a form from another site
   CHECK(ada.post("/account/leave-team", {}, "/account").status == 303);
-  CHECK(pages.stores().teams.find_named("Swans")->members == 1);
+  CHECK(pages.stores().people.teams.find_named("Swans")->members == 1);
 }
 
 }  // namespace starling::web::testing

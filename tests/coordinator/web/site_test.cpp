@@ -33,12 +33,12 @@ struct Fixture {
     const db::Stores& stores = database->stores();
     db::Run run;
     run.run_id = "one";
-    REQUIRE(stores.runs.create(run).ok());
+    REQUIRE(stores.training.runs.create(run).ok());
     for (int i = 0; i < 3; ++i) {
       PeerId peer;
       peer.bytes[0] = static_cast<std::uint8_t>(i + 1);
       peers.push_back(peer);
-      accounts.push_back(*stores.accounts.join({"volunteer " + std::to_string(i), peer, std::nullopt, {1}}));
+      accounts.push_back(*stores.people.accounts.join({"volunteer " + std::to_string(i), peer, std::nullopt, {1}}));
     }
     credit(0, {10, 30, 20});
     site.add_routes(router);
@@ -51,7 +51,7 @@ struct Fixture {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       result.contributions.push_back({peers[i], accounts[i], samples[i], 1'000'000 * samples[i], {1'717'999'000'000}});
     }
-    REQUIRE(database->stores().contributions.append(result).ok());
+    REQUIRE(database->stores().training.contributions.append(result).ok());
   }
   gate::Response get(const std::string& path, const Fields& query = {}) { return get_from(router, path, query); }
 
@@ -226,13 +226,13 @@ TEST_CASE_FIXTURE(Fixture, "the same figures as JSON and CSV") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "news appear on the first page, newest first") {
-  REQUIRE(database->stores().news.add({0, {1'717'000'000'000}, "Hello", "First\n\nSecond <b>"}).ok());
-  const auto id = database->stores().news.add({0, {1'717'500'000'000}, "Later", ""});
+  REQUIRE(database->stores().operation.news.add({0, {1'717'000'000'000}, "Hello", "First\n\nSecond <b>"}).ok());
+  const auto id = database->stores().operation.news.add({0, {1'717'500'000'000}, "Later", ""});
   const gate::Response page = get("/");
   CHECK(has(page, "<p>First</p>\n<p>Second &lt;b&gt;</p>"));
   CHECK(page.body.find("Later") < page.body.find("Hello"));
-  REQUIRE(database->stores().news.remove(*id).ok());
-  CHECK(database->stores().news.remove(*id).error().code == ErrorCode::not_found);
+  REQUIRE(database->stores().operation.news.remove(*id).ok());
+  CHECK(database->stores().operation.news.remove(*id).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_FIXTURE(Fixture, "without a run there are pages, too") {

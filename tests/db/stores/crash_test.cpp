@@ -65,7 +65,7 @@ class Victim {
 std::set<RoundIndex> stored_rounds(const Stores& stores, AccountId account) {
   std::set<RoundIndex> rounds;
   for (Page page{.limit = kPageRowsMax, .offset = 0};; page.offset += kPageRowsMax) {
-    const auto entries = stores.contributions.entries_of(account, page).value();
+    const auto entries = stores.training.contributions.entries_of(account, page).value();
     for (const LedgerEntry& entry : entries) REQUIRE(rounds.insert(entry.round).second);
     if (entries.empty()) return rounds;
   }
@@ -78,7 +78,7 @@ void check_ledger(const Database& database, AccountId account, const std::set<Ro
   const std::set<RoundIndex> stored = stored_rounds(database.stores(), account);
   SampleCount samples = 0;
   for (const RoundIndex round : stored) samples += 1 + round % 7;
-  CHECK(database.stores().contributions.ledger_sum(kLoadRun)->samples == samples);
+  CHECK(database.stores().training.contributions.ledger_sum(kLoadRun)->samples == samples);
   int lost = 0;
   for (const RoundIndex round : acknowledged) lost += stored.count(round) == 0 ? 1 : 0;
   CHECK(lost == 0);
@@ -115,9 +115,9 @@ std::set<RoundIndex> write_until_failure(Database& database, AccountId account, 
       --unanswered;
       answered.notify_one();  // under the lock: the waiter may destroy all of this
     };
-    const bool taken = database.stores().contributions.append_async(load_round(account, round), done).ok();
+    const bool taken = database.stores().training.contributions.append_async(load_round(account, round), done).ok();
     // Waits for the disk now and then, so that there are commits of one round and of many.
-    if (round % 64 == 0) static_cast<void>(database.stores().contributions.append(load_round(account, round)));
+    if (round % 64 == 0) static_cast<void>(database.stores().training.contributions.append(load_round(account, round)));
     lock.lock();
     if (!taken) {
       --unanswered;
@@ -131,7 +131,7 @@ std::set<RoundIndex> write_until_failure(Database& database, AccountId account, 
 // Writes until the disk is full. A batch that fails leaves its room free: smaller ones may still fit.
 void fill_what_is_left(Database& database, AccountId account, std::set<RoundIndex>& acknowledged) {
   for (RoundIndex round = 300'000; round < 400'000; ++round) {
-    if (!database.stores().contributions.append(load_round(account, round))) return;
+    if (!database.stores().training.contributions.append(load_round(account, round))) return;
     acknowledged.insert(round);
   }
 }
@@ -194,7 +194,7 @@ TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once
     acknowledged_in_all += acknowledged.size();
     const auto database = open(after / "a.db");
     check_ledger(*database, account, acknowledged);
-    CHECK(database->stores().contributions.append(load_round(account, 5'000)).ok());
+    CHECK(database->stores().training.contributions.append(load_round(account, 5'000)).ok());
   }
   CHECK(acknowledged_in_all > 3'000);
 }
@@ -210,14 +210,14 @@ TEST_CASE("on a full disk writes are refused, reads go on, and all is well when 
   fill_what_is_left(*database, account, acknowledged);
   CHECK(!acknowledged.empty());
   for (int i = 0; i < 3; ++i) {
-    const auto refused = stores.contributions.append(load_round(account, 200'000));
+    const auto refused = stores.training.contributions.append(load_round(account, 200'000));
     CHECK(refused.error().code == ErrorCode::resource_exhausted);
     CHECK(refused.error().message.find("a.db") != std::string::npos);
   }
   CHECK(database->health().disk_full);
   check_ledger(*database, account, acknowledged);
   disk.set_capacity(-1);
-  CHECK(stores.contributions.append(load_round(account, 200'000)).ok());
+  CHECK(stores.training.contributions.append(load_round(account, 200'000)).ok());
   CHECK_FALSE(database->health().disk_full);
   check_ledger(*database, account, acknowledged);
 }
@@ -233,7 +233,7 @@ TEST_CASE("the reserve lets writes succeed on a disk that has just become full")
   REQUIRE(std::filesystem::file_size(dir / "a.db.ballast") == kReserve);
   disk.set_capacity(0, dir / "a.db.ballast");
   disk.set_capacity(disk.bytes_used(), dir / "a.db.ballast");
-  CHECK(database->stores().contributions.append(load_round(account, 1)).ok());
+  CHECK(database->stores().training.contributions.append(load_round(account, 1)).ok());
   CHECK_FALSE(std::filesystem::exists(dir / "a.db.ballast"));
   CHECK_FALSE(database->health().disk_full);
   std::set<RoundIndex> acknowledged = write_until_failure(*database, account, 2, 100'000);
@@ -257,7 +257,8 @@ TEST_CASE("a disk that loses an accepted write ends all writing, says so once, a
       account = prepare_load(database->stores()).value();
       disk.fail_sync_at(sync);
       acknowledged = write_until_failure(*database, account, 0, 100'000);
-      CHECK(database->stores().contributions.append(load_round(account, 200'000)).error().code == ErrorCode::io);
+      CHECK(database->stores().training.contributions.append(load_round(account, 200'000)).error().code ==
+            ErrorCode::io);
       CHECK(told == 1);
       check_ledger(*database, account, acknowledged);
     }

@@ -14,13 +14,13 @@ TEST_CASE("a backup made in service restores to the same ledger") {
   const Stores& stores = database->stores();
   const AccountId ada = join(stores, "Ada", 1);
   create_run(stores, "r");
-  REQUIRE(stores.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}})).ok());
+  REQUIRE(stores.training.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}})).ok());
   const Status backed_up = database->backup(dir / "copy.db");
   REQUIRE_MESSAGE(backed_up.ok(), (backed_up.ok() ? "" : backed_up.error().message));
   CHECK(database->backup(dir / "copy.db").error().code == ErrorCode::already_exists);
-  REQUIRE(stores.contributions.append(round_of("r", 1, {{peer(1), ada, 10, 100, {50}}})).ok());
+  REQUIRE(stores.training.contributions.append(round_of("r", 1, {{peer(1), ada, 10, 100, {50}}})).ok());
   const auto copy = open(dir / "copy.db");
-  CHECK(copy->stores().contributions.ledger_sum("r")->samples == 10);
+  CHECK(copy->stores().training.contributions.ledger_sum("r")->samples == 10);
   CHECK(copy->check().ok());
 }
 

@@ -52,13 +52,13 @@ inline std::unique_ptr<Database> open(const std::filesystem::path& file, Databas
 
 inline AccountId join(const Stores& stores, const std::string& name, std::uint8_t number) {
   const Result<AccountId> account =
-      stores.accounts.join({.display_name = name, .peer_id = peer(number), .invite = {}, .now = {1000}});
+      stores.people.accounts.join({.display_name = name, .peer_id = peer(number), .invite = {}, .now = {1000}});
   REQUIRE_MESSAGE(account.ok(), (account.ok() ? "" : account.error().message));
   return *account;
 }
 
 inline void create_run(const Stores& stores, const RunId& run_id) {
-  REQUIRE(stores.runs.create({run_id, "envelope", RunState::running, {1000}, 0}).ok());
+  REQUIRE(stores.training.runs.create({run_id, "envelope", RunState::running, {1000}, 0}).ok());
 }
 
 inline RoundResult round_of(const RunId& run_id, RoundIndex round, std::vector<Contribution> contributions) {
@@ -84,10 +84,10 @@ struct Ledger {
   Ledger() { create_run(stores, "r"); }
 
   AccountId join_at(const std::string& name, std::uint8_t number, WallTime when = kStart) {
-    return stores.accounts.join({name, peer(number), {}, when}).value();
+    return stores.people.accounts.join({name, peer(number), {}, when}).value();
   }
   void grant(AccountId account, std::uint8_t number, MicroCredit credit, WallTime when) {
-    const auto done = stores.contributions.append(
+    const auto done = stores.training.contributions.append(
         round_of("r", round++, {{peer(number), account, std::max<SampleCount>(1, credit / 1000), credit, when}}));
     REQUIRE(done->inserted == 1);
   }

@@ -15,8 +15,8 @@ inline PeerId load_peer() {
 
 // The account that the load credits; creates account and run if they do not exist.
 inline Result<AccountId> prepare_load(const Stores& stores) {
-  STARLING_ASSIGN(const AccountId account, stores.accounts.join({"load", load_peer(), {}, {1}}));
-  const Status created = stores.runs.create({kLoadRun, "", RunState::running, {1}, 0});
+  STARLING_ASSIGN(const AccountId account, stores.people.accounts.join({"load", load_peer(), {}, {1}}));
+  const Status created = stores.training.runs.create({kLoadRun, "", RunState::running, {1}, 0});
   if (!created && created.error().code != ErrorCode::already_exists) return created.error();
   return account;
 }

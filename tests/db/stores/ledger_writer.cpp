@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
     };
     // Waiting now and then makes commits of one round and of many, and a ledger that is quick to read.
     const RoundResult result = load_round(*account, round);
-    if (round % 16 == 0 || !stores.contributions.append_async(result, acknowledge)) {
-      acknowledge(stores.contributions.append(result));
+    if (round % 16 == 0 || !stores.training.contributions.append_async(result, acknowledge)) {
+      acknowledge(stores.training.contributions.append(result));
     }
   }
 }

@@ -106,12 +106,12 @@ TEST_CASE_FIXTURE(Fixture, "a server that was away is written to again when it i
   const auto database = open_database();
   create_run(database->stores(), "before");
   server.kill();
-  CHECK(database->stores().runs.create({"during", "", RunState::running, {1}, 0}).error().code ==
+  CHECK(database->stores().training.runs.create({"during", "", RunState::running, {1}, 0}).error().code ==
         ErrorCode::unavailable);
-  CHECK(database->stores().runs.list().error().code == ErrorCode::unavailable);
+  CHECK(database->stores().training.runs.list().error().code == ErrorCode::unavailable);
   server.start();
   create_run(database->stores(), "after");
-  CHECK(database->stores().runs.list()->size() == 2);
+  CHECK(database->stores().training.runs.list()->size() == 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "one of several leads; when its session ends another does, and it can write nothing more") {
@@ -120,14 +120,16 @@ TEST_CASE_FIXTURE(Fixture, "one of several leads; when its session ends another 
   create_run(first->stores(), "r");
   const AccountId ada = join(first->stores(), "Ada", 1);
   const auto append = [&](Database& database, RoundIndex round) {
-    return database.stores().contributions.append(round_of("r", round, {{peer(1), ada, 10, 1000, {2000}}})).status();
+    return database.stores()
+        .training.contributions.append(round_of("r", round, {{peer(1), ada, 10, 1000, {2000}}}))
+        .status();
   };
   CHECK(append(*second, 0).ok());  // no leader is required yet: a command beside the server
   REQUIRE(first->campaign().value());
   CHECK_FALSE(second->campaign().value());
   CHECK(append(*first, 1).ok());
   CHECK(append(*second, 2).error().code == ErrorCode::failed_precondition);
-  CHECK(second->stores().runs.set_state("r", RunState::paused).ok());  // a write that needs no leader
+  CHECK(second->stores().training.runs.set_state("r", RunState::paused).ok());  // a write that needs no leader
 
   REQUIRE(break_writers() > 0);
   while (!second->campaign().value()) continue;  // its own session broke too, which it does not notice: it did not lead
@@ -135,7 +137,7 @@ TEST_CASE_FIXTURE(Fixture, "one of several leads; when its session ends another 
   CHECK(append(*second, 3).ok());
   CHECK_FALSE(first->campaign().value());
   CHECK_FALSE(first->campaign().value());
-  CHECK(first->stores().contributions.ledger_sum("r")->samples == 30);
+  CHECK(first->stores().training.contributions.ledger_sum("r")->samples == 30);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a leader whose session broke is told so before it may lead again") {
@@ -176,5 +178,5 @@ TEST_CASE_FIXTURE(Fixture, "a database on a server checks its ledger, knows its 
   CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);  // one file
   const auto copy = Database::open(dir / "copy", {});
   REQUIRE(copy.ok());
-  CHECK((*copy)->stores().runs.find("r").ok());
+  CHECK((*copy)->stores().training.runs.find("r").ok());
 }

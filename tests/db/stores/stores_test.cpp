@@ -22,9 +22,9 @@ struct Fixture {
   const Stores& stores = database->stores();
 
   Result<AccountId> join_with(const std::string& name, std::uint8_t number, std::uint8_t invite, std::int64_t now) {
-    return stores.accounts.join({name, peer(number), digest(invite), {now}});
+    return stores.people.accounts.join({name, peer(number), digest(invite), {now}});
   }
-  std::int64_t uses(std::uint8_t invite) { return stores.invites.find(digest(invite)).value().uses; }
+  std::int64_t uses(std::uint8_t invite) { return stores.people.invites.find(digest(invite)).value().uses; }
 };
 
 }  // namespace
@@ -32,19 +32,19 @@ struct Fixture {
 TEST_SUITE_BEGIN("stores");
 
 TEST_CASE_FIXTURE(Fixture, "joining creates account and host and spends the invite") {
-  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
+  REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
   const AccountId account = join_with("Ada", 1, 9, 1000).value();
-  CHECK(stores.accounts.find_account(account)->display_name == "Ada");
-  const Host host = stores.accounts.find_host(peer(1)).value();
+  CHECK(stores.people.accounts.find_account(account)->display_name == "Ada");
+  const Host host = stores.people.accounts.find_host(peer(1)).value();
   CHECK(host.account_id == account);
   CHECK(host.last_seen.unix_ms == 1000);
   CHECK_FALSE(host.revoked);
-  CHECK(stores.accounts.hosts_of(account)->size() == 1);
+  CHECK(stores.people.accounts.hosts_of(account)->size() == 1);
   CHECK(uses(9) == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a host that asks again gets its account and spends nothing") {
-  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
+  REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
   const AccountId account = join_with("Ada", 1, 9, 1000).value();
   CHECK(join_with("Ada", 1, 9, 9000).value() == account);
   CHECK(uses(9) == 1);
@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(Fixture,
                   "an account has as many computers as it may, and those that its owner took out do not count") {
   const AccountId ada = join(stores, "Ada", 1);
   const auto link = [&](std::uint8_t number, std::int64_t most = 2) {
-    return stores.accounts.join({.display_name = "",
+    return stores.people.accounts.join({.display_name = "",
                                  .peer_id = peer(number),
                                  .invite = {},
                                  .now = {1000},
@@ -67,23 +67,23 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(third.error().code == ErrorCode::permission_denied);
   CHECK_MESSAGE(third.error().message.find("2 are the most here") != std::string::npos, third.error().message);
   CHECK(link(1).value() == ada);  // it is one of them already
-  REQUIRE(stores.accounts.set_revoked(peer(2), true, Revoker::owner).ok());
+  REQUIRE(stores.people.accounts.set_revoked(peer(2), true, Revoker::owner).ok());
   REQUIRE(link(3).ok());
-  CHECK(stores.accounts.set_revoked(peer(2), false, Revoker::owner, 2).error().code == ErrorCode::permission_denied);
-  REQUIRE(stores.accounts.set_revoked(peer(3), true, Revoker::project).ok());
+  CHECK(stores.people.accounts.set_revoked(peer(2), false, Revoker::owner, 2).error().code == ErrorCode::permission_denied);
+  REQUIRE(stores.people.accounts.set_revoked(peer(3), true, Revoker::project).ok());
   CHECK_FALSE(link(4).ok());  // the project's doing: it counts
-  REQUIRE(stores.keeper.set_hosts_max(ada, 4).ok());
-  CHECK(stores.accounts.find_account(ada)->hosts_max == 4);
+  REQUIRE(stores.people.keeper.set_hosts_max(ada, 4).ok());
+  CHECK(stores.people.accounts.find_account(ada)->hosts_max == 4);
   CHECK(link(4).ok());
-  REQUIRE(stores.keeper.set_hosts_max(ada, std::nullopt).ok());
+  REQUIRE(stores.people.keeper.set_hosts_max(ada, std::nullopt).ok());
   CHECK_FALSE(link(5).ok());
-  CHECK(stores.accounts.hosts_of(ada)->size() == 4);  // those that it has stay
+  CHECK(stores.people.accounts.hosts_of(ada)->size() == 4);  // those that it has stay
   CHECK(link(5, 0).ok());
 }
 
 TEST_CASE_FIXTURE(Fixture, "everybody without a name is one account with any number of computers") {
   for (std::uint8_t number = 1; number <= 12; ++number) {
-    CHECK(stores.accounts
+    CHECK(stores.people.accounts
               .join({.display_name = "",
                      .peer_id = peer(number),
                      .invite = {},
@@ -96,16 +96,16 @@ TEST_CASE_FIXTURE(Fixture, "everybody without a name is one account with any num
 
 TEST_CASE_FIXTURE(Fixture, "owners take back only what was their own doing") {
   join(stores, "Ada", 1);
-  const auto set = [&](bool revoked, Revoker by) { return stores.accounts.set_revoked(peer(1), revoked, by); };
+  const auto set = [&](bool revoked, Revoker by) { return stores.people.accounts.set_revoked(peer(1), revoked, by); };
   REQUIRE(set(true, Revoker::owner).ok());
-  CHECK(stores.accounts.find_host(peer(1))->revoked_by == Revoker::owner);
+  CHECK(stores.people.accounts.find_host(peer(1))->revoked_by == Revoker::owner);
   REQUIRE(set(false, Revoker::owner).ok());
   REQUIRE(set(true, Revoker::project).ok());
   REQUIRE(set(true, Revoker::owner).ok());  // it stays the project's
   CHECK(set(false, Revoker::owner).error().code == ErrorCode::permission_denied);
-  CHECK(stores.accounts.find_host(peer(1))->revoked);
+  CHECK(stores.people.accounts.find_host(peer(1))->revoked);
   REQUIRE(set(false, Revoker::project).ok());
-  CHECK_FALSE(stores.accounts.find_host(peer(1))->revoked);
+  CHECK_FALSE(stores.people.accounts.find_host(peer(1))->revoked);
 }
 
 TEST_CASE_FIXTURE(Fixture,
@@ -116,44 +116,44 @@ TEST_CASE_FIXTURE(Fixture,
   const auto count = [&](RoundIndex round) {
     RoundResult result = round_of("r", round, {});
     result.confirmed = {ada};
-    REQUIRE(stores.contributions.append(result).ok());
+    REQUIRE(stores.training.contributions.append(result).ok());
   };
   for (RoundIndex round = 0; round < kConfirmedEnough - 1; ++round) count(round);
   count(0);  // a round that is stored again counts once
-  CHECK_FALSE(stores.accounts.find_account(ada)->established());
-  CHECK(stores.accounts.established(5).value() == 0);
+  CHECK_FALSE(stores.people.accounts.find_account(ada)->established());
+  CHECK(stores.people.accounts.established(5).value() == 0);
   for (RoundIndex round = 100; round < 103; ++round) count(round);
-  CHECK(stores.accounts.find_account(ada)->confirmed == kConfirmedEnough);
-  CHECK(stores.accounts.find_account(ada)->established());
-  REQUIRE(stores.keeper.set_vouched(ben, true).ok());
-  CHECK(stores.accounts.find_account(ben)->established());
-  CHECK(stores.accounts.established(5).value() == 2);
-  CHECK(stores.accounts.established(1).value() == 1);
-  REQUIRE(stores.keeper.set_vouched(ben, false).ok());
-  CHECK(stores.accounts.established(5).value() == 1);
+  CHECK(stores.people.accounts.find_account(ada)->confirmed == kConfirmedEnough);
+  CHECK(stores.people.accounts.find_account(ada)->established());
+  REQUIRE(stores.people.keeper.set_vouched(ben, true).ok());
+  CHECK(stores.people.accounts.find_account(ben)->established());
+  CHECK(stores.people.accounts.established(5).value() == 2);
+  CHECK(stores.people.accounts.established(1).value() == 1);
+  REQUIRE(stores.people.keeper.set_vouched(ben, false).ok());
+  CHECK(stores.people.accounts.established(5).value() == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a wrong, expired, withdrawn or used up invite opens nothing") {
-  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
-  REQUIRE(stores.invites.add({digest(8), {0}, {5000}, 1, 0}).ok());
-  REQUIRE(stores.invites.withdraw(digest(8), {900}).ok());
+  REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
+  REQUIRE(stores.people.invites.add({digest(8), {0}, {5000}, 1, 0}).ok());
+  REQUIRE(stores.people.invites.withdraw(digest(8), {900}).ok());
   CHECK(join_with("Ada", 1, 7, 1000).error().code == ErrorCode::unauthenticated);
   CHECK(join_with("Ada", 1, 9, 5000).error().code == ErrorCode::permission_denied);
   CHECK(join_with("Ada", 1, 8, 1000).error().code == ErrorCode::permission_denied);
   REQUIRE(join_with("Ada", 1, 9, 1000).ok());
   CHECK(join_with("Ben", 2, 9, 1000).error().code == ErrorCode::permission_denied);
-  CHECK(stores.accounts.find_host(peer(2)).error().code == ErrorCode::not_found);
+  CHECK(stores.people.accounts.find_host(peer(2)).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a taken name is refused whatever its case, and the invite is kept") {
-  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
+  REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 2, 0}).ok());
   REQUIRE(join_with("Ada", 1, 9, 1000).ok());
   CHECK(join_with("aDA", 2, 9, 1000).error().code == ErrorCode::already_exists);
   CHECK(uses(9) == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "many at once never spend an invite more often than it allows") {
-  REQUIRE(stores.invites.add({digest(9), {0}, {5000}, 3, 0}).ok());
+  REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 3, 0}).ok());
   std::vector<std::future<Result<AccountId>>> joining;
   for (int i = 0; i < 16; ++i) {
     joining.push_back(std::async(std::launch::async, [this, i] {
@@ -168,49 +168,50 @@ TEST_CASE_FIXTURE(Fixture, "many at once never spend an invite more often than i
 
 TEST_CASE_FIXTURE(Fixture, "a revoked host can not join again until it is forgiven") {
   const AccountId account = join(stores, "Ada", 1);
-  REQUIRE(stores.accounts.set_revoked(peer(1), true, Revoker::project).ok());
-  CHECK(stores.accounts.find_host(peer(1))->revoked);
-  CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).error().code == ErrorCode::permission_denied);
-  REQUIRE(stores.accounts.set_revoked(peer(1), false, Revoker::project).ok());
-  CHECK(stores.accounts.join({"Ada", peer(1), {}, {2000}}).value() == account);
-  CHECK(stores.accounts.set_revoked(peer(2), true, Revoker::project).error().code == ErrorCode::not_found);
+  REQUIRE(stores.people.accounts.set_revoked(peer(1), true, Revoker::project).ok());
+  CHECK(stores.people.accounts.find_host(peer(1))->revoked);
+  CHECK(stores.people.accounts.join({"Ada", peer(1), {}, {2000}}).error().code == ErrorCode::permission_denied);
+  REQUIRE(stores.people.accounts.set_revoked(peer(1), false, Revoker::project).ok());
+  CHECK(stores.people.accounts.join({"Ada", peer(1), {}, {2000}}).value() == account);
+  CHECK(stores.people.accounts.set_revoked(peer(2), true, Revoker::project).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a host's last visit is kept to the minute") {
   join(stores, "Ada", 1);
-  REQUIRE(stores.accounts.touch_host(peer(1), {100'000}).ok());
-  REQUIRE(stores.accounts.touch_host(peer(1), {110'000}).ok());  // less than a minute later: not written
-  create_run(stores, "after");                                   // a write that waits for the previous ones
-  CHECK(stores.accounts.find_host(peer(1))->last_seen.unix_ms == 100'000);
-  REQUIRE(stores.accounts.touch_host(peer(1), {160'000}).ok());
+  REQUIRE(stores.people.accounts.touch_host(peer(1), {100'000}).ok());
+  REQUIRE(stores.people.accounts.touch_host(peer(1), {110'000}).ok());  // less than a minute later: not written
+  create_run(stores, "after");                                          // a write that waits for the previous ones
+  CHECK(stores.people.accounts.find_host(peer(1))->last_seen.unix_ms == 100'000);
+  REQUIRE(stores.people.accounts.touch_host(peer(1), {160'000}).ok());
   create_run(stores, "later");
-  CHECK(stores.accounts.find_host(peer(1))->last_seen.unix_ms == 160'000);
+  CHECK(stores.people.accounts.find_host(peer(1))->last_seen.unix_ms == 160'000);
 }
 
 TEST_CASE_FIXTURE(Fixture, "runs are created once, found, and change their state") {
   create_run(stores, "r");
-  CHECK(stores.runs.create({"r", "other", RunState::paused, {1}, 0}).error().code == ErrorCode::already_exists);
-  CHECK(stores.runs.find("r")->manifest_envelope == "envelope");
-  REQUIRE(stores.runs.set_state("r", RunState::complete).ok());
-  CHECK(stores.runs.find("r")->state == RunState::complete);
-  CHECK(stores.runs.find("s").error().code == ErrorCode::not_found);
-  CHECK(stores.runs.set_state("s", RunState::paused).error().code == ErrorCode::not_found);
-  CHECK(stores.runs.list()->size() == 1);
+  CHECK(stores.training.runs.create({"r", "other", RunState::paused, {1}, 0}).error().code ==
+        ErrorCode::already_exists);
+  CHECK(stores.training.runs.find("r")->manifest_envelope == "envelope");
+  REQUIRE(stores.training.runs.set_state("r", RunState::complete).ok());
+  CHECK(stores.training.runs.find("r")->state == RunState::complete);
+  CHECK(stores.training.runs.find("s").error().code == ErrorCode::not_found);
+  CHECK(stores.training.runs.set_state("s", RunState::paused).error().code == ErrorCode::not_found);
+  CHECK(stores.training.runs.list()->size() == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a round's result reaches ledger, totals and the run's counter together") {
   const AccountId ada = join(stores, "Ada", 1);
   const AccountId ben = join(stores, "Ben", 2);
   create_run(stores, "r");
-  const auto outcome = stores.contributions.append(
+  const auto outcome = stores.training.contributions.append(
       round_of("r", 4, {{peer(1), ada, 10, 1000, {2004}}, {peer(2), ben, 20, 2000, {2004}}}));
   CHECK(outcome->inserted == 2);
-  CHECK(stores.runs.find("r")->round == 5);
-  CHECK(stores.runs.rounds("r", {})->front().samples == 30);
-  CHECK(stores.contributions.ledger_sum("r").value() == Totals{30, 3000});
-  CHECK(stores.standings.credited("r")->totals == Totals{30, 3000});
-  CHECK(stores.contributions.entries_of(ben, {})->front().contribution.samples == 20);
-  CHECK(stores.contributions.verify_totals().ok());
+  CHECK(stores.training.runs.find("r")->round == 5);
+  CHECK(stores.training.runs.rounds("r", {})->front().samples == 30);
+  CHECK(stores.training.contributions.ledger_sum("r").value() == Totals{30, 3000});
+  CHECK(stores.credit.standings.credited("r")->totals == Totals{30, 3000});
+  CHECK(stores.training.contributions.entries_of(ben, {})->front().contribution.samples == 20);
+  CHECK(stores.training.contributions.verify_totals().ok());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a result that comes twice counts once, and a late member is still added") {
@@ -218,14 +219,14 @@ TEST_CASE_FIXTURE(Fixture, "a result that comes twice counts once, and a late me
   const AccountId ben = join(stores, "Ben", 2);
   create_run(stores, "r");
   const Contribution first{peer(1), ada, 10, 1000, {2000}};
-  REQUIRE(stores.contributions.append(round_of("r", 0, {first})).ok());
-  const auto again =
-      stores.contributions.append(round_of("r", 0, {{peer(1), ada, 99, 9900, {2000}}, {peer(2), ben, 5, 500, {2000}}}));
+  REQUIRE(stores.training.contributions.append(round_of("r", 0, {first})).ok());
+  const auto again = stores.training.contributions.append(
+      round_of("r", 0, {{peer(1), ada, 99, 9900, {2000}}, {peer(2), ben, 5, 500, {2000}}}));
   CHECK(again->inserted == 1);
   CHECK(again->duplicates == 1);
-  CHECK(stores.contributions.ledger_sum("r").value() == Totals{15, 1500});
-  CHECK(stores.contributions.verify_totals().ok());
-  CHECK(stores.runs.rounds("r", {})->size() == 1);
+  CHECK(stores.training.contributions.ledger_sum("r").value() == Totals{15, 1500});
+  CHECK(stores.training.contributions.verify_totals().ok());
+  CHECK(stores.training.runs.rounds("r", {})->size() == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a result with one impossible line is refused as a whole") {
@@ -240,33 +241,33 @@ TEST_CASE_FIXTURE(Fixture, "a result with one impossible line is refused as a wh
   };
   for (const Contribution& line : impossible) {
     CAPTURE(line.samples);
-    CHECK_FALSE(stores.contributions.append(round_of("r", 1, {line, good})).ok());
+    CHECK_FALSE(stores.training.contributions.append(round_of("r", 1, {line, good})).ok());
   }
   RoundResult not_a_number = round_of("r", 1, {good});
   not_a_number.record.loss = std::nan("");
-  CHECK_FALSE(stores.contributions.append(not_a_number).ok());
-  CHECK_FALSE(stores.contributions.append(round_of("no such run", 1, {good})).ok());
-  CHECK(stores.contributions.ledger_sum("r").value() == Totals{0, 0});
-  CHECK(stores.runs.find("r")->round == 0);
+  CHECK_FALSE(stores.training.contributions.append(not_a_number).ok());
+  CHECK_FALSE(stores.training.contributions.append(round_of("no such run", 1, {good})).ok());
+  CHECK(stores.training.contributions.ledger_sum("r").value() == Totals{0, 0});
+  CHECK(stores.training.runs.find("r")->round == 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the counter of a run never goes back") {
   create_run(stores, "r");
-  REQUIRE(stores.contributions.append(round_of("r", 7, {})).ok());
-  REQUIRE(stores.contributions.append(round_of("r", 3, {})).ok());
-  CHECK(stores.runs.find("r")->round == 8);
+  REQUIRE(stores.training.contributions.append(round_of("r", 7, {})).ok());
+  REQUIRE(stores.training.contributions.append(round_of("r", 3, {})).ok());
+  CHECK(stores.training.runs.find("r")->round == 8);
 }
 
 TEST_CASE_FIXTURE(Fixture, "an asynchronous result says what happened, once, after the commit") {
   const AccountId ada = join(stores, "Ada", 1);
   create_run(stores, "r");
   std::promise<Result<AppendOutcome>> done;
-  REQUIRE(stores.contributions
+  REQUIRE(stores.training.contributions
               .append_async(round_of("r", 0, {{peer(1), ada, 10, 1000, {2000}}}),
                             [&](Result<AppendOutcome> outcome) { done.set_value(std::move(outcome)); })
               .ok());
   CHECK(done.get_future().get()->inserted == 1);
-  CHECK(stores.contributions.ledger_sum("r")->samples == 10);
+  CHECK(stores.training.contributions.ledger_sum("r")->samples == 10);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run and over all") {
@@ -275,51 +276,54 @@ TEST_CASE_FIXTURE(Fixture, "the leaderboard is ordered by credit, for one run an
   const AccountId eve = join(stores, "Eve", 3);
   create_run(stores, "r");
   create_run(stores, "s");
-  REQUIRE(stores.contributions.append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}, {peer(2), ben, 10, 300, {60}}}))
+  REQUIRE(stores.training.contributions
+              .append(round_of("r", 0, {{peer(1), ada, 10, 100, {50}}, {peer(2), ben, 10, 300, {60}}}))
               .ok());
-  REQUIRE(stores.contributions.append(round_of("s", 0, {{peer(1), ada, 10, 250, {70}}, {peer(3), eve, 20, 300, {80}}}))
+  REQUIRE(stores.training.contributions
+              .append(round_of("s", 0, {{peer(1), ada, 10, 250, {70}}, {peer(3), eve, 20, 300, {80}}}))
               .ok());
-  const auto in_run = stores.standings.volunteers_of("r", {}).value();
+  const auto in_run = stores.credit.standings.volunteers_of("r", {}).value();
   REQUIRE(in_run.size() == 2);
   CHECK(in_run[0].display_name == "Ben");
   CHECK(in_run[1].account_id == ada);
   CHECK(in_run[1].totals == Totals{10, 100});
-  CHECK(stores.standings.volunteers_of("r", {.limit = 1, .offset = 1})->front().account_id == ada);
-  const auto overall = stores.standings.page({.board = Board::total}).value().rows;
+  CHECK(stores.credit.standings.volunteers_of("r", {.limit = 1, .offset = 1})->front().account_id == ada);
+  const auto overall = stores.credit.standings.page({.board = Board::total}).value().rows;
   REQUIRE(overall.size() == 3);
   CHECK(overall[0].holder_id == ada);
   CHECK(overall[0].earned(Board::total) == Totals{20, 350});
   CHECK(overall[0].last_contribution.unix_ms == 70);
   CHECK(overall[1].holder_id == eve);  // equal credit to Ben's, but more samples
   CHECK(overall[2].holder_id == ben);
-  CHECK(stores.standings.credited("")->totals == Totals{50, 950});
-  CHECK(stores.standings.credited("")->volunteers == 3);
-  CHECK(stores.standings.credited("r")->volunteers == 2);
-  CHECK(stores.standings.credited("t").error().code == ErrorCode::not_found);
-  REQUIRE(stores.credit.correct({.account_id = ben, .reason = "x", .now = {}}).ok());
-  CHECK(stores.standings.volunteers_of("r", {})->back().account_id == ben);  // with nothing left
-  CHECK(stores.standings.credited("r")->volunteers == 2);
+  CHECK(stores.credit.standings.credited("")->totals == Totals{50, 950});
+  CHECK(stores.credit.standings.credited("")->volunteers == 3);
+  CHECK(stores.credit.standings.credited("r")->volunteers == 2);
+  CHECK(stores.credit.standings.credited("t").error().code == ErrorCode::not_found);
+  REQUIRE(stores.credit.corrections.correct({.account_id = ben, .reason = "x", .now = {}}).ok());
+  CHECK(stores.credit.standings.volunteers_of("r", {})->back().account_id == ben);  // with nothing left
+  CHECK(stores.credit.standings.credited("r")->volunteers == 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "evaluations keep one figure a round and peer, and those of a round are read as one") {
   create_run(stores, "r");
-  CHECK_FALSE(stores.evaluations.first("r")->has_value());
+  CHECK_FALSE(stores.training.evaluations.first("r")->has_value());
   for (const RoundIndex round : {5, 1, 9}) {
-    REQUIRE(stores.evaluations.add({"r", round, 10.0 - static_cast<double>(round), 2, 100, {1}}, peer(1)).ok());
+    REQUIRE(
+        stores.training.evaluations.add({"r", round, 10.0 - static_cast<double>(round), 2, 100, {1}}, peer(1)).ok());
   }
-  REQUIRE(stores.evaluations.add({"r", 9, 0.1, 2, 100, {1}}, peer(1)).ok());
-  CHECK(stores.evaluations.first("r").value()->round == 1);
-  CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.0);
-  CHECK_FALSE(stores.evaluations.latest("r").value()->confirmed());
-  CHECK_FALSE(stores.evaluations.latest("r").value()->accuracy);
-  REQUIRE(stores.evaluations.add({"r", 9, 1.5, 2, 100, {1}, 0.25}, peer(2)).ok());
-  CHECK(stores.evaluations.latest("r").value()->accuracy == 0.25);
-  CHECK(stores.evaluations.latest("r").value()->bits_per_byte == 1.25);
-  CHECK(stores.evaluations.latest("r").value()->measured_by == 2);
-  CHECK(stores.evaluations.latest("r").value()->confirmed());
-  CHECK(stores.evaluations.list("r", {})->size() == 3);
+  REQUIRE(stores.training.evaluations.add({"r", 9, 0.1, 2, 100, {1}}, peer(1)).ok());
+  CHECK(stores.training.evaluations.first("r").value()->round == 1);
+  CHECK(stores.training.evaluations.latest("r").value()->bits_per_byte == 1.0);
+  CHECK_FALSE(stores.training.evaluations.latest("r").value()->confirmed());
+  CHECK_FALSE(stores.training.evaluations.latest("r").value()->accuracy);
+  REQUIRE(stores.training.evaluations.add({"r", 9, 1.5, 2, 100, {1}, 0.25}, peer(2)).ok());
+  CHECK(stores.training.evaluations.latest("r").value()->accuracy == 0.25);
+  CHECK(stores.training.evaluations.latest("r").value()->bits_per_byte == 1.25);
+  CHECK(stores.training.evaluations.latest("r").value()->measured_by == 2);
+  CHECK(stores.training.evaluations.latest("r").value()->confirmed());
+  CHECK(stores.training.evaluations.list("r", {})->size() == 3);
   const double infinite = std::numeric_limits<double>::quiet_NaN();
-  CHECK_FALSE(stores.evaluations.add({"r", 10, infinite, 2, 100, {1}}, peer(1)).ok());
+  CHECK_FALSE(stores.training.evaluations.add({"r", 10, infinite, 2, 100, {1}}, peer(1)).ok());
 }
 
 TEST_CASE_FIXTURE(Fixture, "claims that nobody confirmed are kept for ninety days, one of a computer a round") {
@@ -327,37 +331,37 @@ TEST_CASE_FIXTURE(Fixture, "claims that nobody confirmed are kept for ninety day
   create_run(stores, "r");
   const WallTime now{1'700'000'000'000};
   const UnconfirmedClaim claim{"r", 7, peer(1), ada, 40, now};
-  REQUIRE(stores.claims.add(claim).ok());
+  REQUIRE(stores.credit.claims.add(claim).ok());
   UnconfirmedClaim again = claim;
   again.samples = 9;
-  REQUIRE(stores.claims.add(again).ok());
+  REQUIRE(stores.credit.claims.add(again).ok());
   UnconfirmedClaim next = claim;
   next.round = 8;
   next.at.unix_ms += 1000;
-  REQUIRE(stores.claims.add(next).ok());
-  CHECK(stores.claims.of(ada)->claims == 2);
-  CHECK(stores.claims.of(ada)->samples == 80);
-  const auto listed = stores.claims.list({.limit = 1}).value();
+  REQUIRE(stores.credit.claims.add(next).ok());
+  CHECK(stores.credit.claims.of(ada)->claims == 2);
+  CHECK(stores.credit.claims.of(ada)->samples == 80);
+  const auto listed = stores.credit.claims.list({.limit = 1}).value();
   REQUIRE(listed.size() == 1);
   CHECK(listed[0].round == 8);
   CHECK(listed[0].peer_id == peer(1));
   CHECK(listed[0].run_id == "r");
-  CHECK(stores.contributions.ledger_sum("r")->samples == 0);
+  CHECK(stores.training.contributions.ledger_sum("r")->samples == 0);
   UnconfirmedClaim much_later = claim;
   much_later.round = 9;
   much_later.at.unix_ms = now.unix_ms + kClaimsKeptMs + 500;
-  REQUIRE(stores.claims.add(much_later).ok());
-  CHECK(stores.claims.of(ada)->claims == 2);
+  REQUIRE(stores.credit.claims.add(much_later).ok());
+  CHECK(stores.credit.claims.of(ada)->claims == 2);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both survive a restart") {
   create_run(stores, "r");
-  REQUIRE(stores.lanes.assign("r", {{peer(1), 0, {1}}, {peer(2), 1, {1}}}).ok());
-  REQUIRE(stores.lanes.assign("r", {{peer(2), 2, {2}}, {peer(3), 0, {3}}}).ok());
-  CHECK_FALSE(stores.lanes.assign("r", {{peer(4), 4, {4}}, {peer(5), -1, {4}}}).ok());
+  REQUIRE(stores.training.lanes.assign("r", {{peer(1), 0, {1}}, {peer(2), 1, {1}}}).ok());
+  REQUIRE(stores.training.lanes.assign("r", {{peer(2), 2, {2}}, {peer(3), 0, {3}}}).ok());
+  CHECK_FALSE(stores.training.lanes.assign("r", {{peer(4), 4, {4}}, {peer(5), -1, {4}}}).ok());
   database.reset();
   database = open(dir / "a.db");
-  const auto lanes = database->stores().lanes.list("r").value();
+  const auto lanes = database->stores().training.lanes.list("r").value();
   REQUIRE(lanes.size() == 2);
   CHECK(lanes[0].peer_id == peer(3));
   CHECK(lanes[0].lane == 0);
@@ -366,42 +370,42 @@ TEST_CASE_FIXTURE(Fixture, "a lane has one holder, a peer one lane, and both sur
 }
 
 TEST_CASE_FIXTURE(Fixture, "artefacts are found by digest") {
-  REQUIRE(stores.artefacts.add({digest(1), 10, "train.txt"}).ok());
-  REQUIRE(stores.artefacts.add({digest(1), 10, "train.txt"}).ok());
-  CHECK(stores.artefacts.find(digest(1))->name == "train.txt");
-  CHECK(stores.artefacts.find(digest(2)).error().code == ErrorCode::not_found);
-  CHECK(stores.artefacts.list()->size() == 1);
+  REQUIRE(stores.training.artefacts.add({digest(1), 10, "train.txt"}).ok());
+  REQUIRE(stores.training.artefacts.add({digest(1), 10, "train.txt"}).ok());
+  CHECK(stores.training.artefacts.find(digest(1))->name == "train.txt");
+  CHECK(stores.training.artefacts.find(digest(2)).error().code == ErrorCode::not_found);
+  CHECK(stores.training.artefacts.list()->size() == 1);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the newest two copies of a run's state are kept, each with its file") {
   create_run(stores, "one");
-  CHECK_FALSE(stores.checkpoints.newest("one").value().has_value());
+  CHECK_FALSE(stores.training.checkpoints.newest("one").value().has_value());
   for (std::uint8_t round = 1; round <= 4; ++round) {
     const Digest artefact = digest(round == 4 ? 2 : round);  // the last reuses the second's file
     const KeptCheckpoint copy{"one", round, digest(static_cast<std::uint8_t>(100 + round)), artefact, 7, peer(1), {9}};
-    const auto gone = stores.checkpoints.keep(copy).value();
+    const auto gone = stores.training.checkpoints.keep(copy).value();
     CAPTURE(round);
     if (round == 3) CHECK(gone == std::vector<Digest>{digest(1)});
     if (round != 3) CHECK(gone.empty());
   }
-  const KeptCheckpoint newest = stores.checkpoints.newest("one").value().value();
+  const KeptCheckpoint newest = stores.training.checkpoints.newest("one").value().value();
   CHECK(newest.round == 4);
   CHECK(newest.state_digest == digest(104));
   CHECK(newest.artefact == digest(2));
   CHECK(newest.bytes == 7);
   CHECK(newest.peer_id == peer(1));
-  CHECK_FALSE(stores.artefacts.find(digest(1)).ok());
-  CHECK(stores.artefacts.find(digest(2)).ok());
-  CHECK(stores.artefacts.find(digest(3)).ok());
-  CHECK_FALSE(stores.checkpoints.newest("two").value().has_value());
+  CHECK_FALSE(stores.training.artefacts.find(digest(1)).ok());
+  CHECK(stores.training.artefacts.find(digest(2)).ok());
+  CHECK(stores.training.artefacts.find(digest(3)).ok());
+  CHECK_FALSE(stores.training.checkpoints.newest("two").value().has_value());
 }
 
 TEST_CASE_FIXTURE(Fixture, "two processes may write to one file, in turn") {
   const auto second = open(dir / "a.db");
   create_run(stores, "r");
-  REQUIRE(second->stores().runs.set_state("r", RunState::paused).ok());
-  CHECK(stores.runs.find("r")->state == RunState::paused);
-  CHECK(second->stores().runs.find("r")->state == RunState::paused);
+  REQUIRE(second->stores().training.runs.set_state("r", RunState::paused).ok());
+  CHECK(stores.training.runs.find("r")->state == RunState::paused);
+  CHECK(second->stores().training.runs.find("r")->state == RunState::paused);
 }
 
 TEST_SUITE_END();

@@ -150,28 +150,28 @@ Sums sums_of(Connection& connection, bool before) {
 }
 
 void check_the_database(const Stores& stores) {
-  const Status totals = stores.contributions.verify_totals();
+  const Status totals = stores.training.contributions.verify_totals();
   CHECK_MESSAGE(totals.ok(), (totals.ok() ? "" : totals.error().message));
-  const Status recent = stores.credit.verify_recent();
+  const Status recent = stores.credit.corrections.verify_recent();
   CHECK_MESSAGE(recent.ok(), (recent.ok() ? "" : recent.error().message));
-  CHECK(stores.standings.credited("")->volunteers == 3);
-  CHECK(stores.standings.credited("run 1")->volunteers == 3);
+  CHECK(stores.credit.standings.credited("")->volunteers == 3);
+  CHECK(stores.credit.standings.credited("run 1")->volunteers == 3);
   for (const Board board : {Board::recent, Board::total, Board::run, Board::day, Board::week}) {
-    const Standings page = stores.standings.page({.board = board, .run_id = "run 1"}).value();
+    const Standings page = stores.credit.standings.page({.board = board, .run_id = "run 1"}).value();
     CHECK(page.volunteers == 2);
     CHECK(page.rows[0].rank == 1);
     CHECK(page.rows[0].earned(Board::total).credit > 0);
   }
   // The next line of a volunteer counts on from there.
-  const Totals before = stores.standings.credited("run 1")->totals;
-  REQUIRE(
-      stores.contributions.append(round_of("run 1", 99, {{peer(3), kEve, 7, 9'000'000, {kStart.unix_ms + 8 * kDay}}}))
-          .ok());
-  CHECK(stores.standings.credited("run 1")->totals == Totals{before.samples + 7, before.credit + 9'000'000});
-  CHECK(stores.standings.credited("run 1")->volunteers == 3);
-  CHECK(stores.standings.page({.board = Board::total})->rows.size() == 3);
-  CHECK(stores.contributions.verify_totals().ok());
-  CHECK(stores.credit.verify_recent().ok());
+  const Totals before = stores.credit.standings.credited("run 1")->totals;
+  REQUIRE(stores.training.contributions
+              .append(round_of("run 1", 99, {{peer(3), kEve, 7, 9'000'000, {kStart.unix_ms + 8 * kDay}}}))
+              .ok());
+  CHECK(stores.credit.standings.credited("run 1")->totals == Totals{before.samples + 7, before.credit + 9'000'000});
+  CHECK(stores.credit.standings.credited("run 1")->volunteers == 3);
+  CHECK(stores.credit.standings.page({.board = Board::total})->rows.size() == 3);
+  CHECK(stores.training.contributions.verify_totals().ok());
+  CHECK(stores.credit.corrections.verify_recent().ok());
 }
 
 void bring_up_to_date(Connection& connection, std::span<const Migration> all) {

@@ -46,7 +46,7 @@ TEST_CASE("English counts in singular and plural, Russian in its three forms") {
   snapshot.status->phase = wire::DaemonPhase::paused;
   snapshot.status->rules.code = "in_use";
   const auto detail = [&](int minutes) {
-    snapshot.preferences.idle_minutes = minutes;
+    snapshot.preferences.when.idle_minutes = minutes;
     return models::situationOf(snapshot).detail;
   };
   app::applyLanguage(QStringLiteral("en"));

@@ -14,10 +14,10 @@ TEST_CASE("preferences are the daemon's, and a wish changes them there") {
   DaemonModel& model = desk.model();
   CHECK(model.situation().remedy == Remedy::join);
   model.set("on_battery", "yes");
-  CHECK(wait_for([&] { return model.preferences().on_battery; }));
+  CHECK(wait_for([&] { return model.preferences().when.on_battery; }));
   DaemonModel other(testing::Desk::options(desk.daemon().data_dir()), {});
   other.open();
-  CHECK(wait_for([&] { return other.preferences().on_battery; }));
+  CHECK(wait_for([&] { return other.preferences().when.on_battery; }));
 }
 
 TEST_CASE("a wish that the daemon refuses comes back with its reason") {

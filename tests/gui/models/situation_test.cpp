@@ -20,8 +20,8 @@ Snapshot connected(wire::DaemonPhase phase) {
   snapshot.status->membership.project = "Birds";
   snapshot.status->swarm.size = 3;
   snapshot.now.unix_ms = 1'700'000'000'000;
-  snapshot.preferences.temperature_max_c = 80;
-  snapshot.preferences.data_max_gb_per_month = 5;
+  snapshot.preferences.limits.temperature_max_c = 80;
+  snapshot.preferences.traffic.data_max_gb_per_month = 5;
   return snapshot;
 }
 

@@ -51,16 +51,16 @@ TEST_CASE("there is a control for every setting that the daemon knows") {
 TEST_CASE("each kind of control changes the daemon's setting, and follows it") {
   Opened opened;
   opened.control<QCheckBox>("on_battery")->click();
-  CHECK(wait_for([&] { return opened.now().on_battery; }));
+  CHECK(wait_for([&] { return opened.now().when.on_battery; }));
   opened.control<QDoubleSpinBox>("idle_minutes")->setValue(7);
-  CHECK(wait_for([&] { return opened.now().idle_minutes == 7; }));
+  CHECK(wait_for([&] { return opened.now().when.idle_minutes == 7; }));
   auto* mode = opened.control<QComboBox>("network");
   mode->setCurrentIndex(mode->findData(QStringLiteral("never")));
   CHECK(wait_for([&] { return opened.now().network == wire::UseMode::never; }));
   auto* programs = opened.control<QLineEdit>("exclusive_programs");
   programs->setText(QStringLiteral("blender, steam"));
   emit programs->editingFinished();
-  CHECK(wait_for([&] { return opened.now().exclusive_programs.size() == 2; }));
+  CHECK(wait_for([&] { return opened.now().when.exclusive_programs.size() == 2; }));
 
   opened.model.set("idle_minutes", "9");
   CHECK(wait_for([&] { return opened.control<QDoubleSpinBox>("idle_minutes")->value() == 9; }));
@@ -72,10 +72,10 @@ TEST_CASE("a limit is switched on with a sensible number, and off again") {
   auto* on = number->parentWidget()->findChild<QCheckBox*>();
   CHECK_FALSE(number->isEnabled());
   on->click();
-  CHECK(wait_for([&] { return opened.now().data_max_gb_per_month == 50.0; }));
+  CHECK(wait_for([&] { return opened.now().traffic.data_max_gb_per_month == 50.0; }));
   CHECK(wait_for([&] { return number->isEnabled(); }));
   on->click();
-  CHECK(wait_for([&] { return !opened.now().data_max_gb_per_month.has_value(); }));
+  CHECK(wait_for([&] { return !opened.now().traffic.data_max_gb_per_month.has_value(); }));
 }
 
 TEST_CASE("a preset is chosen by name, and a single change makes it custom") {
@@ -84,7 +84,7 @@ TEST_CASE("a preset is chosen by name, and a single change makes it custom") {
   CHECK(preset->currentData().toString() == QStringLiteral("gentle"));
   preset->setCurrentIndex(preset->findData(QStringLiteral("dedicated")));
   emit preset->activated(preset->currentIndex());
-  CHECK(wait_for([&] { return opened.now().threads_in_use_percent == 100; }));
+  CHECK(wait_for([&] { return opened.now().limits.threads_in_use_percent == 100; }));
   opened.model.set("on_battery", "no");
   CHECK(wait_for([&] { return preset->currentData().toString() == QStringLiteral("custom"); }));
 }
@@ -97,8 +97,8 @@ TEST_CASE("hours of the week are switched with the keyboard alone") {
   press(grid, Qt::Key_Down);   // Tuesday
   press(grid, Qt::Key_Right);  // 1 o'clock
   press(grid, Qt::Key_Space);
-  CHECK(wait_for([&] { return !opened.now().compute_schedule[25]; }));
-  CHECK(opened.now().compute_schedule.count() == wire::kWeekHours - 1);
+  CHECK(wait_for([&] { return !opened.now().hours.compute_schedule[25]; }));
+  CHECK(opened.now().hours.compute_schedule.count() == wire::kWeekHours - 1);
   CHECK(grid->accessibleDescription().contains(QStringLiteral("1 o'clock: not allowed")));
 }
 

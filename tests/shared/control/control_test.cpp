@@ -137,7 +137,7 @@ TEST_CASE("wishes and preferences travel whole") {
   CHECK(std::get<SetPreferences>(*asked).changes[1].value == "mon 1-2");
 
   ControlReply reply;
-  reply.preferences.emplace().threads_max = 3;
+  reply.preferences.emplace().limits.threads_max = 3;
   const auto told = decode_control_reply(encode_line(reply));
   REQUIRE(told.ok());
   CHECK(told->preferences == reply.preferences);

@@ -127,10 +127,10 @@ ControlReply with_preferences() {
   ControlReply reply;
   Preferences& p = reply.preferences.emplace();
   p.compute = UseMode::always;
-  p.exclusive_programs = {"game", "mail"};
-  p.threads_max = 3;
-  p.upload_max_mbit_s = 2.5;
-  p.compute_schedule_on = true;
+  p.when.exclusive_programs = {"game", "mail"};
+  p.limits.threads_max = 3;
+  p.traffic.upload_max_mbit_s = 2.5;
+  p.hours.compute_schedule_on = true;
   return reply;
 }
 

@@ -114,35 +114,35 @@ TEST_CASE("a file with a wrong value is refused by its name") {
 TEST_CASE("a preset sets what its name promises and leaves what is the volunteer's own") {
   Preferences preferences;
   CHECK(preset_of(preferences) == "gentle");
-  preferences.exclusive_programs = {"game"};
-  preferences.data_max_gb_per_month = 5;
-  preferences.upload_max_mbit_s = 2;
-  preferences.download_max_mbit_s = 8;
-  preferences.compute_schedule_on = true;
+  preferences.when.exclusive_programs = {"game"};
+  preferences.traffic.data_max_gb_per_month = 5;
+  preferences.traffic.upload_max_mbit_s = 2;
+  preferences.traffic.download_max_mbit_s = 8;
+  preferences.hours.compute_schedule_on = true;
   for (const char* preset : {"dedicated", "balanced", "gentle"}) {
     REQUIRE(apply_preset(preferences, preset).ok());
     CHECK(preset_of(preferences) == preset);
-    CHECK(preferences.exclusive_programs.size() == 1);
-    CHECK(preferences.data_max_gb_per_month == 5);
-    CHECK(preferences.upload_max_mbit_s == 2);
-    CHECK(preferences.download_max_mbit_s == 8);
-    CHECK(preferences.compute_schedule_on);
+    CHECK(preferences.when.exclusive_programs.size() == 1);
+    CHECK(preferences.traffic.data_max_gb_per_month == 5);
+    CHECK(preferences.traffic.upload_max_mbit_s == 2);
+    CHECK(preferences.traffic.download_max_mbit_s == 8);
+    CHECK(preferences.hours.compute_schedule_on);
   }
-  preferences.idle_minutes = 4;
+  preferences.when.idle_minutes = 4;
   CHECK(preset_of(preferences) == "custom");
   CHECK(apply_preset(preferences, "turbo").error().message.find("gentle") != std::string::npos);
 }
 
 TEST_CASE("a dedicated computer gives all its threads, a gentle one half of them while in use") {
   Preferences preferences;
-  CHECK(preferences.threads_in_use_percent == 50);
-  CHECK_FALSE(preferences.on_battery);
-  CHECK_FALSE(preferences.on_metered);
-  CHECK_FALSE(preferences.during_fullscreen);
-  CHECK_FALSE(preferences.gpu_while_in_use);
+  CHECK(preferences.limits.threads_in_use_percent == 50);
+  CHECK_FALSE(preferences.when.on_battery);
+  CHECK_FALSE(preferences.when.on_metered);
+  CHECK_FALSE(preferences.when.during_fullscreen);
+  CHECK_FALSE(preferences.when.gpu_while_in_use);
   REQUIRE(apply_preset(preferences, "dedicated").ok());
-  CHECK(preferences.threads_in_use_percent == 100);
-  CHECK_FALSE(preferences.on_metered);  // somebody pays for it
+  CHECK(preferences.limits.threads_in_use_percent == 100);
+  CHECK_FALSE(preferences.when.on_metered);  // somebody pays for it
 }
 
 TEST_CASE("a wish comes back as it was made") {

@@ -12,80 +12,30 @@
 #include <random>
 #include <string>
 
+#include "tests/shared/protocol/full_messages.h"
+
 namespace starling::wire {
 namespace {
 
-template <typename Id>
-Id make_id(std::uint8_t seed) {
-  Id id;
-  for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(seed + i);
-  return id;
-}
-
-RoundReport sample_report(RoundIndex round) {
-  RoundReport report;
+// The report of a program that knows neither draws, grids nor complaints.
+RoundReport older_report(RoundIndex round) {
+  RoundReport report = full_report();
   report.round = round;
-  report.group = make_id<GroupId>(3);
-  report.members = {make_id<PeerId>(1), make_id<PeerId>(2)};
-  report.contributions = {{make_id<PeerId>(1), 40}, {make_id<PeerId>(2), 0}};
-  report.result_digest = make_id<Hash128>(9);
-  report.state_digest = make_id<Digest>(8);
-  report.loss = 1.25;
-  report.averaging_ms = 120;
-  report.bytes_sent = 1 << 20;
-  report.bytes_received = 1 << 21;
+  report.contributions[0].draw = 0;
+  report.grid.reset();
+  report.complaints.clear();
   return report;
 }
 
-Heartbeat sample_heartbeat() {
-  Heartbeat beat;
-  beat.run_id = "fortunes";
-  beat.phase = MemberPhase::averaging;
-  beat.state_round = 17;
-  beat.state_digest = make_id<Digest>(7);
-  beat.samples_this_round = 48;
-  beat.samples_per_s = 12.5;
-  beat.batch_seconds = 0.1;
-  beat.batch_jitter = 0.25;
-  beat.listen_port = 4000;
-  beat.upload_bytes_per_s = 1.25e6;
-  beat.round_trip_s = 0.04;
-  beat.reports = {sample_report(15), sample_report(16)};
-  beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
+// The heartbeat of a program that knows neither draws nor relays.
+Heartbeat older_heartbeat() {
+  Heartbeat beat = full_heartbeat();
+  beat.posted_at = {};
+  beat.relay_bytes_per_s = 0;
+  beat.process = 0;
+  beat.next_draw = 0;
+  beat.reports = {older_report(15), older_report(16)};
   return beat;
-}
-
-HeartbeatReply sample_reply() {
-  HeartbeatReply reply;
-  reply.run_state = RunState::running;
-  reply.round = 17;
-  reply.state_digest = make_id<Digest>(7);
-  reply.lane = 3;
-  reply.swarm.target_batch_size = 96;
-  reply.swarm.samples_accumulated = 50;
-  reply.swarm.samples_per_s = 33.3;
-  reply.swarm.size = 4;
-  reply.acknowledged_rounds = 16;
-  reply.next_heartbeat_ms = 250;
-  reply.renew_certificate = true;
-  GroupInfo& group = reply.group.emplace();
-  group.id = make_id<GroupId>(5);
-  group.run_id = "fortunes";
-  group.round = 17;
-  group.state_digest = make_id<Digest>(8);
-  group.vector_floats = 1000;
-  group.start_in_ms = 300;
-  group.members = {{{make_id<PeerId>(1), "192.0.2.1", 4000}, 600},
-                   {{make_id<PeerId>(2), "", 0}, 400, "int8", MemberRole::client_only}};
-  group.reason = "all lines are used";
-  reply.donors = {{make_id<PeerId>(2), "2001:db8::1", 4001}};
-  reply.checkpoint = Checkpoint{40, make_id<Digest>(8), {make_id<Digest>(9), 1'000'000}};
-  reply.send_checkpoint = true;
-  reply.evaluate_round = 19;
-  reply.credited.samples = 12345;
-  reply.credited.credit = 0.75;
-  reply.notice = "samples \"refused\"\n\u00e9";
-  return reply;
 }
 
 // `json` with the first `from` replaced.
@@ -105,7 +55,7 @@ void refused(const std::string& json, const std::string& naming, ErrorCode code 
 }  // namespace
 
 TEST_CASE("a round report alone survives the way to disk and back") {
-  const RoundReport report = sample_report(15);
+  const RoundReport report = older_report(15);
   const auto read = decode_round_report(encode(report));
   REQUIRE(read.ok());
   CHECK(encode(*read) == encode(report));
@@ -116,7 +66,7 @@ TEST_CASE("a round report alone survives the way to disk and back") {
 }
 
 TEST_CASE("leases and draws travel, and older programs know nothing of them") {
-  Heartbeat beat = sample_heartbeat();
+  Heartbeat beat = older_heartbeat();
   CHECK(encode(beat).find("draw") == std::string::npos);
   beat.process = 77;
   beat.next_draw = 41;
@@ -126,7 +76,8 @@ TEST_CASE("leases and draws travel, and older programs know nothing of them") {
   CHECK(heard->process == 77);
   CHECK(heard->next_draw == 41);
   CHECK(heard->reports[0].contributions[0].draw == 9);
-  HeartbeatReply reply = sample_reply();
+  HeartbeatReply reply = full_reply();
+  reply.leases.clear();
   CHECK(encode(reply).find("leases") == std::string::npos);
   reply.leases = {{1, 2, 300, 16, 20}, {17, 3, 0, 8, 21}};
   const auto told = decode_heartbeat_reply(encode(reply));
@@ -137,7 +88,7 @@ TEST_CASE("leases and draws travel, and older programs know nothing of them") {
 }
 
 TEST_CASE("what a computer's times vary by, and how far it is from others, are not told before they are known") {
-  Heartbeat beat = sample_heartbeat();
+  Heartbeat beat = older_heartbeat();
   beat.batch_jitter = beat.round_trip_s = 0;
   CHECK(encode(beat).find("jitter") == std::string::npos);
   CHECK(encode(beat).find("round_trip") == std::string::npos);
@@ -150,22 +101,22 @@ TEST_CASE("what a computer's times vary by, and how far it is from others, are n
 }
 
 TEST_CASE("complaints travel with a report, and older programs make none") {
-  RoundReport report = sample_report(15);
+  RoundReport report = older_report(15);
   CHECK(encode(report).find("complaints") == std::string::npos);
-  report.complaints = {{make_id<PeerId>(2), Fault::nonsense}, {make_id<PeerId>(1), Fault::slow}};
+  report.complaints = {{id<PeerId>(2), Fault::nonsense}, {id<PeerId>(1), Fault::slow}};
   const auto read = decode_round_report(encode(report));
   REQUIRE(read.ok());
   REQUIRE(read->complaints.size() == 2);
-  CHECK(read->complaints[0].peer == make_id<PeerId>(2));
+  CHECK(read->complaints[0].peer == id<PeerId>(2));
   CHECK(read->complaints[0].fault == Fault::nonsense);
   CHECK(read->complaints[1].fault == Fault::slow);
   CHECK_FALSE(decode_round_report(with(encode(report), "\"nonsense\"", "\"ugly\"")).ok());
-  report.complaints.assign(kComplaintsMax + 1, {make_id<PeerId>(2), Fault::gone});
+  report.complaints.assign(kComplaintsMax + 1, {id<PeerId>(2), Fault::gone});
   CHECK_FALSE(decode_round_report(encode(report)).ok());
 }
 
 TEST_CASE("a column's place in a grid, and what it reports, arrive as they were sent") {
-  RoundReport report = sample_report(15);
+  RoundReport report = older_report(15);
   report.grid = GridShare{2, {40, 0, 48}};
   const auto read = decode_round_report(encode(report));
   REQUIRE_MESSAGE(read.ok(), read.status().error().message);
@@ -178,13 +129,13 @@ TEST_CASE("a column's place in a grid, and what it reports, arrive as they were 
   column.run_id = "tiny-gpt";
   column.members.resize(2);
   GridPlan& grid = column.grid.emplace();
-  grid.id = make_id<GroupId>(4);
+  grid.id = id<GroupId>(4);
   grid.column = 1;
   grid.columns = 3;
-  grid.heads_id = make_id<GroupId>(5);
+  grid.heads_id = id<GroupId>(5);
   grid.heads_within_ms = 700;
-  grid.heads.push_back({{{make_id<PeerId>(6), "192.0.2.1", 4000}, 100}, 2});
-  grid.spread_id = make_id<GroupId>(7);
+  grid.heads.push_back({{{id<PeerId>(6), "192.0.2.1", 4000}, 100}, 2});
+  grid.spread_id = id<GroupId>(7);
   grid.spread_within_ms = 900;
   grid.spread = {{60, true}, {40, false}};
   const auto got = decode_heartbeat_reply(encode(reply));
@@ -198,7 +149,7 @@ TEST_CASE("a column's place in a grid, and what it reports, arrive as they were 
 }
 
 TEST_CASE("a heartbeat arrives as it was sent") {
-  const Heartbeat sent = sample_heartbeat();
+  const Heartbeat sent = older_heartbeat();
   const auto got = decode_heartbeat(encode(sent));
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   CHECK(got->run_id == sent.run_id);
@@ -217,7 +168,7 @@ TEST_CASE("a heartbeat arrives as it was sent") {
   CHECK(report.group == sent.reports[1].group);
   CHECK(report.members == sent.reports[1].members);
   REQUIRE(report.contributions.size() == 2);
-  CHECK(report.contributions[0].peer == make_id<PeerId>(1));
+  CHECK(report.contributions[0].peer == id<PeerId>(1));
   CHECK(report.contributions[0].samples == 40);
   CHECK(report.result_digest == sent.reports[1].result_digest);
   CHECK(report.state_digest == sent.reports[1].state_digest);
@@ -230,24 +181,24 @@ TEST_CASE("a heartbeat arrives as it was sent") {
 }
 
 TEST_CASE("a reply arrives as it was sent") {
-  const HeartbeatReply sent = sample_reply();
+  const HeartbeatReply sent = full_reply();
   const auto got = decode_heartbeat_reply(encode(sent));
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   REQUIRE(got->group);
   CHECK(got->group->id == sent.group->id);
   CHECK(got->group->state_digest == sent.group->state_digest);
-  REQUIRE(got->group->members.size() == 2);
+  REQUIRE(got->group->members.size() == 3);
   CHECK(got->group->members[1].part_floats == 400);
-  CHECK(got->group->members[0].codec.empty());
-  CHECK(got->group->members[1].codec == "int8");
+  CHECK(got->group->members[0].codec == "int4");
+  CHECK(got->group->members[1].codec.empty());
   CHECK(got->group->members[0].role == MemberRole::full);
   CHECK(got->group->members[1].role == MemberRole::client_only);
   CHECK(got->group->reason == sent.group->reason);
   CHECK(got->group->members[1].endpoint.port == 0);
   REQUIRE(got->checkpoint.has_value());
   CHECK(got->checkpoint->round == 40);
-  CHECK(got->checkpoint->state_digest == make_id<Digest>(8));
-  CHECK(got->checkpoint->file.sha256 == make_id<Digest>(9));
+  CHECK(got->checkpoint->state_digest == id<Digest>(8));
+  CHECK(got->checkpoint->file.sha256 == id<Digest>(9));
   CHECK(got->checkpoint->file.bytes == 1'000'000);
   CHECK(got->send_checkpoint);
   REQUIRE(got->donors.size() == 1);
@@ -259,31 +210,32 @@ TEST_CASE("a reply arrives as it was sent") {
 }
 
 TEST_CASE("how a member is reached arrives as it was sent, and older programs say nothing of it") {
-  Heartbeat beat = sample_heartbeat();
+  Heartbeat beat = older_heartbeat();
   CHECK(decode_heartbeat(encode(beat))->posted_at.is_zero());
   CHECK(encode(beat).find("relay") == std::string::npos);
-  beat.posted_at = make_id<PeerId>(9);
+  beat.posted_at = id<PeerId>(9);
   beat.relay_bytes_per_s = 2.5e6;
   CHECK(decode_heartbeat(encode(beat))->posted_at == beat.posted_at);
   CHECK(decode_heartbeat(encode(beat))->relay_bytes_per_s == 2.5e6);
   refused(with(encode(beat), "\"relay_bytes_per_s\":2500000", "\"relay_bytes_per_s\":-1"), "'relay_bytes_per_s'");
 
-  HeartbeatReply reply = sample_reply();
-  reply.group->members[1].endpoint = {make_id<PeerId>(2), "203.0.113.5", 8444, make_id<PeerId>(9)};
+  HeartbeatReply reply = full_reply();
+  reply.group->members[0].endpoint.relay = {};
+  reply.group->members[1].endpoint = {id<PeerId>(2), "203.0.113.5", 8444, id<PeerId>(9)};
   reply.reachability = Reachability::blocked;
   reply.address = "192.0.2.7";
-  reply.relaying.at = Endpoint{make_id<PeerId>(3), "203.0.113.5", 8444, make_id<PeerId>(9)};
-  reply.relaying.clients.assign(kRelayClientsMax, make_id<PeerId>(4));
+  reply.relaying.at = Endpoint{id<PeerId>(3), "203.0.113.5", 8444, id<PeerId>(9)};
+  reply.relaying.clients.assign(kRelayClientsMax, id<PeerId>(4));
   reply.relaying.bytes_per_round = 1 << 20;
   const auto got = decode_heartbeat_reply(encode(reply));
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   CHECK(got->group->members[0].endpoint.relay.is_zero());
-  CHECK(got->group->members[1].endpoint.relay == make_id<PeerId>(9));
+  CHECK(got->group->members[1].endpoint.relay == id<PeerId>(9));
   CHECK(got->reachability == Reachability::blocked);
-  CHECK(got->relaying.at->relay == make_id<PeerId>(9));
+  CHECK(got->relaying.at->relay == id<PeerId>(9));
   CHECK(got->relaying.clients == reply.relaying.clients);
   CHECK(encode(*got) == encode(reply));
-  reply.relaying.clients.push_back(make_id<PeerId>(4));
+  reply.relaying.clients.push_back(id<PeerId>(4));
   CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
 }
 
@@ -291,7 +243,7 @@ TEST_CASE("the other messages arrive as they were sent") {
   const JoinRequest join{1, "0.1.0", "abc", "Zoë", "-----BEGIN\nEND-----\n"};
   CHECK(encode(*decode_join_request(encode(join))) == encode(join));
   CHECK(decode_join_request(encode(join))->display_name == "Zoë");
-  const JoinReply joined{7, make_id<PeerId>(1), "Project", "PEM", "00ff", 1'700'000'000'000};
+  const JoinReply joined{7, id<PeerId>(1), "Project", "PEM", "00ff", 1'700'000'000'000};
   CHECK(encode(*decode_join_reply(encode(joined))) == encode(joined));
   CHECK(decode_join_reply(encode(joined))->account_id == 7);
   CHECK(decode_renew_request(encode(RenewRequest{"PEM"}))->csr_pem == "PEM");
@@ -301,7 +253,7 @@ TEST_CASE("the other messages arrive as they were sent") {
 }
 
 TEST_CASE("a field that is missing or of the wrong type is named") {
-  const std::string good = encode(sample_heartbeat());
+  const std::string good = encode(older_heartbeat());
   refused(with(good, "\"state_round\"", "\"state_rounds\""), "'state_round': is missing");
   refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":\"48\""), "'samples_this_round'");
   refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":48.5"), "'samples_this_round'");
@@ -314,7 +266,7 @@ TEST_CASE("a field that is missing or of the wrong type is named") {
 }
 
 TEST_CASE("numbers out of range are refused") {
-  const std::string good = encode(sample_heartbeat());
+  const std::string good = encode(older_heartbeat());
   refused(with(good, "\"samples\":40", "\"samples\":-40"), "'reports[0].contributions[0].samples'");
   refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":-1"), "'samples_this_round'");
   refused(with(good, "\"samples_this_round\":48", "\"samples_this_round\":18446744073709551615"), "samples_this_round");
@@ -326,27 +278,27 @@ TEST_CASE("numbers out of range are refused") {
 }
 
 TEST_CASE("a loss that is not finite never leaves as a number") {
-  Heartbeat beat = sample_heartbeat();
+  Heartbeat beat = older_heartbeat();
   beat.reports[0].loss = std::numeric_limits<double>::quiet_NaN();
   refused(encode(beat), "'reports[0].loss'");
 }
 
 TEST_CASE("lists and texts beyond their limits are refused") {
-  const std::string good = encode(sample_heartbeat());
+  const std::string good = encode(older_heartbeat());
   std::string many = "\"reports\":[";
   for (std::size_t i = 0; i <= kReportsPerHeartbeatMax; ++i) many += "{},";
   refused(with(good, "\"reports\":[", many), "'reports'");
   refused(with(good, "fortunes", std::string(200, 'x')), "'run_id'");
   refused(std::string(kJsonBytesMax + 1, ' '), "at most", ErrorCode::resource_exhausted);
-  refused(with(good, make_id<Digest>(7).hex(), "07"), "'state_digest'");
+  refused(with(good, id<Digest>(7).hex(), "07"), "'state_digest'");
 }
 
 TEST_CASE("reports that do not fit in one heartbeat wait for the next") {
-  Heartbeat beat = sample_heartbeat();
+  Heartbeat beat = older_heartbeat();
   beat.reports.clear();
-  for (RoundIndex round = 0; round < 40; ++round) beat.reports.push_back(sample_report(round));
+  for (RoundIndex round = 0; round < 40; ++round) beat.reports.push_back(older_report(round));
   CHECK(decode_heartbeat(encode(beat))->reports.size() == kReportsPerHeartbeatMax);
-  for (RoundReport& report : beat.reports) report.members.assign(500, make_id<PeerId>(1));
+  for (RoundReport& report : beat.reports) report.members.assign(500, id<PeerId>(1));
   const std::string json = encode(beat);
   CHECK(json.size() <= kJsonBytesMax);
   const auto got = decode_heartbeat(json);
@@ -356,13 +308,13 @@ TEST_CASE("reports that do not fit in one heartbeat wait for the next") {
 }
 
 TEST_CASE("fields of a newer version are ignored") {
-  const std::string json = with(encode(sample_heartbeat()), "{\"protocol\"", "{\"later\":[{}],\"protocol\"");
+  const std::string json = with(encode(older_heartbeat()), "{\"protocol\"", "{\"later\":[{}],\"protocol\"");
   CHECK(decode_heartbeat(json).ok());
 }
 
 TEST_CASE("damaged bytes are refused without harm") {
-  const std::string heartbeat = encode(sample_heartbeat());
-  const std::string reply = encode(sample_reply());
+  const std::string heartbeat = encode(full_heartbeat());
+  const std::string reply = encode(full_reply());
   std::mt19937 random(20240611);
   int accepted = 0;
   for (int i = 0; i < 4000; ++i) {

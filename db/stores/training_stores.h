@@ -1,0 +1,149 @@
+// Questions that the coordinator may ask about runs: their rounds, what members hold for them, and their files. See
+// stores.h for rules that hold for every call.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/stores/records.h"
+#include "shared/base/result.h"
+
+namespace starling::db {
+
+// Runs and the rounds that they have decided. A run is never deleted, since the ledger refers to it.
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+  virtual Status create(const Run& run) = 0;                          // or already_exists
+  virtual Result<Run> find(const RunId& run_id) const = 0;            // or not_found
+  virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
+  virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
+  virtual Status retire(const RunId& run_id, WallTime now) = 0;       // for good; or not_found
+  // Replaces the signature on the run's manifest; or not_found.
+  virtual Status set_envelope(const RunId& run_id, const std::string& envelope) = 0;
+  // Newest first.
+  virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
+};
+
+// Everything that a decided round changes, written in one transaction.
+struct RoundResult {
+  RoundRecord record;
+  std::vector<Contribution> contributions;
+  std::vector<CountedSamples> counted{};
+  std::optional<SeatedGroup> successor{};  // group that may decide the next round
+  std::vector<AccountId> confirmed{};      // accounts, each once, whose work in the round another account confirmed
+};
+
+// The lines that a call added. A repeated call adds none.
+struct AppendOutcome {
+  int inserted = 0;    // number of new ledger lines
+  int duplicates = 0;  // number of lines whose (run, round, peer) the ledger had already: nothing was added for them
+};
+
+// The ledger: one line for each credited contribution, never changed or removed.
+class ContributionStore {
+ public:
+  using Appended = std::function<void(Result<AppendOutcome>)>;
+  virtual ~ContributionStore() = default;
+  // Round, ledger lines, totals, counted samples, the successor's seats and the run's round counter change together.
+  // Leases that end with this round are deleted, and so are groups of earlier rounds. Idempotent: lines that are in the
+  // ledger already stay unchanged and count once.
+  virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
+  // append() without waiting: `done` is called once, from the writer's thread, after the commit or the
+  // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
+  virtual Status append_async(RoundResult result, Appended done) = 0;
+  // The lines of a round, without reversals.
+  virtual Result<std::vector<Contribution>> of_round(const RunId& run_id, RoundIndex round) const = 0;
+  // Sum of the ledger itself, not of the totals kept beside it.
+  virtual Result<Totals> ledger_sum(const RunId& run_id) const = 0;
+  // corrupt, with the first difference, unless every kept total equals the sum of its ledger lines.
+  virtual Status verify_totals() const = 0;
+  virtual Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const = 0;  // newest first
+};
+
+// Measurements on the held-out data, over the rounds of a run.
+class EvaluationStore {
+ public:
+  virtual ~EvaluationStore() = default;
+  // One figure per (run, round, peer); a repeated one is ignored.
+  virtual Status add(const Evaluation& evaluation, const PeerId& measured_by) = 0;
+  virtual Result<std::vector<Evaluation>> list(const RunId& run_id, const Page& page) const = 0;  // newest first
+  virtual Result<std::optional<Evaluation>> first(const RunId& run_id) const = 0;
+  virtual Result<std::optional<Evaluation>> latest(const RunId& run_id) const = 0;
+};
+
+// The lanes of a run's members, kept so that a restarted coordinator deals them alike.
+class LaneStore {
+ public:
+  virtual ~LaneStore() = default;
+  // Assigns all or none, in this order. A peer's own lane is replaced; the peer that held the lane before has none any
+  // more.
+  virtual Status assign(const RunId& run_id, const std::vector<Lane>& lanes) = 0;
+  virtual Result<std::vector<Lane>> list(const RunId& run_id) const = 0;
+};
+
+// Samples that are leased, counted or set aside (coordinator/core/lease_book.h). They are counted by
+// ContributionStore::append.
+class LeaseStore {
+ public:
+  virtual ~LeaseStore() = default;
+  // Adds all or none. epoch_samples: samples in each epoch of the run. already_exists when the peer holds such a
+  // number.
+  virtual Status add(const RunId& run_id, SampleCount epoch_samples, const std::vector<LeasedSamples>& leases) = 0;
+  virtual Result<std::vector<LeasedSamples>> held(const RunId& run_id) const = 0;  // by peer and number
+  // Adds all or none; known ones are fine. Tries of epochs before `oldest_epoch` are deleted.
+  virtual Status add_tried(const RunId& run_id, const std::vector<SampleTried>& tries, std::int64_t oldest_epoch) = 0;
+  virtual Result<std::vector<SampleTried>> tried(const RunId& run_id) const = 0;
+  // The sample is not waited for any more, and its tries are deleted. Ok when it is set aside already.
+  virtual Status set_aside(const RunId& run_id, const SampleSetAside& sample) = 0;
+  virtual Result<std::vector<SampleSetAside>> all_set_aside(const RunId& run_id, const Page& page) const = 0;  // newest
+  virtual Result<std::int64_t> count_set_aside(const RunId& run_id) const = 0;
+  // Epochs of which samples are still neither counted nor set aside.
+  virtual Result<std::vector<EpochProgress>> open_epochs(const RunId& run_id) const = 0;
+  // The number after the last epoch from which anything was leased.
+  virtual Result<std::int64_t> next_epoch(const RunId& run_id) const = 0;
+  virtual Result<std::vector<CountedSamples>> counted(const RunId& run_id, std::int64_t epoch) const = 0;
+};
+
+// Groups that may decide a round, from the round before the current one on (coordinator/core/electorate.h).
+// ContributionStore::append adds successors, and removes groups that are no longer needed.
+class ElectorateStore {
+ public:
+  virtual ~ElectorateStore() = default;
+  virtual Status add(const RunId& run_id, const SeatedGroup& group) = 0;         // ok when it is there already
+  virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
+};
+
+// The files that the project serves by their digests.
+class ArtefactStore {
+ public:
+  virtual ~ArtefactStore() = default;
+  virtual Status add(const ArtefactRecord& artefact) = 0;               // ok when it is there already
+  virtual Result<ArtefactRecord> find(const Digest& digest) const = 0;  // or not_found
+  virtual Result<std::vector<ArtefactRecord>> list() const = 0;
+};
+
+// The newest two copies of each run's state.
+class CheckpointStore {
+ public:
+  virtual ~CheckpointStore() = default;
+  // Also makes the file an artefact. Returns the artefacts that are none any more: their files may be deleted.
+  virtual Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) = 0;
+  virtual Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const = 0;
+};
+
+// The stores of what the runs need to go on after a restart: references into one Database, which must outlive them.
+struct TrainingStores {
+  RunStore& runs;
+  ContributionStore& contributions;
+  EvaluationStore& evaluations;
+  LaneStore& lanes;
+  LeaseStore& leases;
+  ElectorateStore& electorates;
+  ArtefactStore& artefacts;
+  CheckpointStore& checkpoints;
+};
+
+}  // namespace starling::db
