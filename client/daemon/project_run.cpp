@@ -42,7 +42,7 @@ Result<std::string> continue_tokens(RunParts& parts, const std::string& prompt, 
 
 // For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
-  return wire::writes_text(manifest.model) && manifest.data.kind == "tokens";
+  return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
 ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts)
     : threads_(threads), outgoing_(std::move(outgoing)), parts_(std::make_unique<RunParts>(std::move(parts))) {
   courier_.emplace();
-  if (parts_->manifest.delay_parameter_updates) {
+  if (parts_->manifest.round.delay_parameter_updates) {
     parts_->stepper = std::make_unique<TaskLoop>(threads_.clock);
     parts_->stepper->start("stepper");
   }
@@ -74,7 +74,7 @@ ProjectRun::ProjectRun(const Threads& threads, Outgoing outgoing, RunParts parts
   options.samples_max = samples_max();
   options.leased = wire::samples_in_epochs(parts_->manifest);
   options.listen_port = parts_->network->port();
-  options.delay_parameter_updates = parts_->manifest.delay_parameter_updates;
+  options.delay_parameter_updates = parts_->manifest.round.delay_parameter_updates;
   options.initial_state_digest = parts_->manifest.initial_state_digest;
   options.seed = mix64(static_cast<std::uint64_t>(threads_.clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   session::Session::Mediator& hands = *this;
