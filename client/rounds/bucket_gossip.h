@@ -21,7 +21,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 
 #include "client/averaging/all_reduce.h"
 #include "shared/base/clock.h"

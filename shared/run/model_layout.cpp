@@ -31,7 +31,7 @@ constexpr std::array kTokens{DataKind::tokens};
 constexpr std::array kLabelled{DataKind::labelled};
 constexpr std::span<const DataKind> kText = std::span(kAnyData).first(2);
 
-struct Computation {
+struct Traits {
   Architecture architecture;
   std::vector<ParameterInfo> (*layout)(const ModelOptions&);
   double (*flops)(const ModelOptions&);
@@ -40,43 +40,41 @@ struct Computation {
 };
 
 // Every architecture, in the order of the enum. Its settings: each_model_setting(). Its computation: client/models.
-constexpr std::array kComputations = {
-    Computation{Architecture::gpt, gpt_layout, gpt_flops, gpt_activations, {.data_kinds = kText, .writes_text = true}},
-    Computation{Architecture::albert,
-                albert_layout,
-                albert_flops,
-                albert_activations,
-                {.data_kinds = kTokens, .text_form = SampleForm::masked_tokens}},
-    Computation{Architecture::resnet,
-                resnet_layout,
-                resnet_flops,
-                resnet_activations,
-                {.data_kinds = kLabelled, .input_values = resnet_values}},
-    Computation{Architecture::mlp,
-                mlp_layout,
-                mlp_flops,
-                mlp_activations,
-                {.data_kinds = kLabelled, .input_values = mlp_values}},
-    Computation{Architecture::script,
-                script_layout,
-                script_flops,
-                script_activations,
-                {.data_kinds = kAnyData, .has_program = true}},
+constexpr std::array kTraits = {
+    Traits{Architecture::gpt, gpt_layout, gpt_flops, gpt_activations, {.data_kinds = kText, .writes_text = true}},
+    Traits{Architecture::albert,
+           albert_layout,
+           albert_flops,
+           albert_activations,
+           {.data_kinds = kTokens, .text_form = SampleForm::masked_tokens}},
+    Traits{Architecture::resnet,
+           resnet_layout,
+           resnet_flops,
+           resnet_activations,
+           {.data_kinds = kLabelled, .input_values = resnet_values}},
+    Traits{Architecture::mlp,
+           mlp_layout,
+           mlp_flops,
+           mlp_activations,
+           {.data_kinds = kLabelled, .input_values = mlp_values}},
+    Traits{Architecture::script,
+           script_layout,
+           script_flops,
+           script_activations,
+           {.data_kinds = kAnyData, .has_program = true}},
 };
 
 constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < kComputations.size(); ++i) {
-    if (kComputations[i].architecture != static_cast<Architecture>(i)) return false;
+  for (std::size_t i = 0; i < kTraits.size(); ++i) {
+    if (kTraits[i].architecture != static_cast<Architecture>(i)) return false;
   }
-  return kComputations.size() == kArchitectureWords.size();
+  return kTraits.size() == kArchitectureWords.size();
 }
 static_assert(is_in_order());
 
-const Computation& computation_of(const ModelOptions& model) {
-  return kComputations[static_cast<std::size_t>(model.architecture)];
-}
+const Traits& traits_of(const ModelOptions& model) { return kTraits[static_cast<std::size_t>(model.architecture)]; }
 
-const Facts& facts_of(const ModelOptions& model) { return computation_of(model).facts; }
+const Facts& facts_of(const ModelOptions& model) { return traits_of(model).facts; }
 
 }  // namespace
 
@@ -95,7 +93,7 @@ bool learns_from(const ModelOptions& model, DataKind kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-std::vector<ParameterInfo> model_layout(const ModelOptions& model) { return computation_of(model).layout(model); }
+std::vector<ParameterInfo> model_layout(const ModelOptions& model) { return traits_of(model).layout(model); }
 
 std::size_t parameter_count(const ModelOptions& model) {
   const std::vector<ParameterInfo> layout = model_layout(model);
@@ -111,7 +109,7 @@ std::size_t local_state_size(const RunManifest& manifest) {
   return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.local->optimizer)));
 }
 
-double flops_per_sample(const ModelOptions& model) { return computation_of(model).flops(model); }
+double flops_per_sample(const ModelOptions& model) { return traits_of(model).flops(model); }
 
 double MemoryNeeds::total() const { return programs + state + gradients + activations; }
 
@@ -127,7 +125,7 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
     needs.state += vectors.state * vector;
     needs.gradients += vectors.gradients * vector;
   }
-  needs.activations = static_cast<double>(sizeof(float)) * computation_of(manifest.model).activations(manifest.model);
+  needs.activations = static_cast<double>(sizeof(float)) * traits_of(manifest.model).activations(manifest.model);
   return needs;
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "shared/protocol/group_info.h"

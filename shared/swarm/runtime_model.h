@@ -30,12 +30,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/shares.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 

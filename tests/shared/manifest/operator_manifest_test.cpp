@@ -83,14 +83,14 @@ contribution_codec = "sparse"
 error_feedback = 0.95
 client_min = "0.1"
 [model]
-architecture = wire::Architecture::gpt
+architecture = "gpt"
 layers = 6
 width = 256
 heads = 8
 context = 256
 vocabulary = 256
 [optimizer]
-kind = wire::OptimizerKind::adamw
+kind = "adamw"
 beta1 = 0.85
 beta2 = 0.95
 epsilon = 1e-6

@@ -115,7 +115,6 @@ TEST_CASE("what makes no sense of shards is refused by its name") {
   CHECK(
       names(refusal([](RunManifest& m) { m.data.validation.bytes = kHeldOutBytesMax + 1; }), "data.validation.bytes"));
   CHECK(names(refusal([](RunManifest& m) { m.data.shard_rounds = 0; }), "data.shard_rounds"));
-  CHECK(names(refusal([](RunManifest& m) { m.data.sampling = "both"; }), "data.sampling"));
   CHECK(names(refusal([](RunManifest& m) { m.data.mirrors.resize(kMirrorsMax + 1, m.data.mirrors[0]); }),
               "data.mirrors"));
   for (const char* mirror : {"http://a.org/", "https://a.org/shards", "ftp://a.org/", "", "https://a.org:70000/"}) {

@@ -477,7 +477,9 @@ TEST_CASE("how many vectors an optimizer keeps follows from its settings") {
   CHECK(moment_vectors(sgd) == 1);
   sgd.momentum = 0;
   CHECK(moment_vectors(sgd) == 0);
-  for (const char* kind : {"adamw", "lamb", "muon"}) CHECK(moment_vectors(default_optimizer(kind)) == 2);
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::lamb, OptimizerKind::muon}) {
+    CHECK(moment_vectors(default_optimizer(kind)) == 2);
+  }
   CHECK(moment_vectors(default_optimizer(OptimizerKind::accum_adamw)) == 3);
 }
 
