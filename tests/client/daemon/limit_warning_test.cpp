@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace starling;
 using namespace starling::daemon;
 
 namespace {

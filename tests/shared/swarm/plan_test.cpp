@@ -146,7 +146,7 @@ TEST_CASE("the plan's digest tells what must be agreed on, and not the times") {
   ++shifted.members[1].part_floats;
   CHECK(plan_digest(shifted) != plan_digest(group));
   wire::GroupInfo halved = group;
-  halved.codec = wire::Codec::fp16;
+  halved.codec = "fp16";
   CHECK(plan_digest(halved) != plan_digest(group));
 
   wire::GroupInfo elsewhere = group;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+using namespace starling;
 using namespace starling::swarm;
 
 namespace {
