@@ -99,7 +99,7 @@ TEST_CASE("the digest that is made chunk by chunk is that of the whole state, of
       wire::RunManifest manifest;
       manifest.model = model;
       manifest.optimizer = wire::default_optimizer(optimizer);
-      CAPTURE(model.architecture);
+      CAPTURE(word_of(model.architecture));
       CAPTURE(word_of(optimizer));
       std::vector<float> state(wire::state_size(manifest));
       fill_initial_state(manifest, state);
