@@ -16,7 +16,7 @@ namespace {
 
 // For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
-  return wire::writes_text(manifest.model) && manifest.data.kind == "tokens";
+  return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
 }
 
 session::SessionOptions session_options(const RunContext& context, int listen_port, const CorrectedClock& clock) {
@@ -28,7 +28,7 @@ session::SessionOptions session_options(const RunContext& context, int listen_po
   options.samples_max = swarm::member_samples_max(manifest.target_batch_size, manifest.micro_batch_size);
   options.leased = wire::samples_in_epochs(manifest);
   options.listen_port = listen_port;
-  options.delay_parameter_updates = manifest.delay_parameter_updates;
+  options.delay_parameter_updates = manifest.round.delay_parameter_updates;
   options.initial_state_digest = manifest.initial_state_digest;
   options.seed = mix64(static_cast<std::uint64_t>(clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   return options;
@@ -43,7 +43,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
 }
 
 ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunParts parts)
-    : threads_(threads, parts.context.manifest.delay_parameter_updates, [this] { after_event(); }),
+    : threads_(threads, parts.context.manifest.round.delay_parameter_updates, [this] { after_event(); }),
       context_(std::move(parts.context)),
       trainer_(threads_, std::move(parts.trainer), writes_tokens(context_.manifest)),
       state_(threads_, context_.manifest, trainer_.process(), std::move(parts.state)),

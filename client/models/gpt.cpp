@@ -15,7 +15,7 @@ Gpt::Gpt(const wire::ModelOptions& model, const at::Tensor& parameters, const at
 at::Tensor Gpt::embed(const at::Tensor& tokens) const {
   const std::int64_t length = tokens.size(1);
   at::Tensor x = at::embedding(parameters_["embedding.weight"], tokens);
-  if (model_.positions == "learned") x = x + parameters_["position.weight"].narrow(0, 0, length);
+  if (model_.positions == wire::Positions::learned) x = x + parameters_["position.weight"].narrow(0, 0, length);
   for (std::int64_t back = 1; back <= std::min<std::int64_t>(model_.recent, length - 1); ++back) {
     const at::Tensor table = parameters_["recent.weight"].narrow(0, (back - 1) * model_.vocabulary, model_.vocabulary);
     const at::Tensor earlier = at::embedding(table, tokens.narrow(1, 0, length - back));
@@ -25,7 +25,7 @@ at::Tensor Gpt::embed(const at::Tensor& tokens) const {
 }
 
 at::Tensor Gpt::activation(const at::Tensor& x) const {
-  return model_.activation == "gelu" ? at::gelu(x, "tanh") : at::relu(x).square();
+  return model_.activation == wire::Activation::gelu ? at::gelu(x, "tanh") : at::relu(x).square();
 }
 
 at::Tensor Gpt::next_token_scores(const at::Tensor& tokens) const {
@@ -35,7 +35,7 @@ at::Tensor Gpt::next_token_scores(const at::Tensor& tokens) const {
     const std::string block = "block" + std::to_string(layer) + ".";
     at::Tensor qkv = at::mm(parameters_.norm(x, block + "attention_norm"), parameters_[block + "qkv.weight"].t());
     qkv = qkv.view({tokens.size(0), tokens.size(1), -1});
-    if (model_.positions == "rotary") qkv = with_rotary_positions(qkv, model_.heads);
+    if (model_.positions == wire::Positions::rotary) qkv = with_rotary_positions(qkv, model_.heads);
     const at::Tensor mixed = causal_attention(qkv, model_.heads);
     x = x + parameters_.linear(mixed.view({-1, model_.width}), block + "attention_out");
     const at::Tensor hidden = parameters_.linear(parameters_.norm(x, block + "mlp_norm"), block + "mlp_in");

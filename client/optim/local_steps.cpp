@@ -18,7 +18,7 @@ wire::RunManifest inner(wire::RunManifest manifest) {
 }
 
 std::vector<wire::Bucket> buckets_of(const wire::RunManifest& manifest) {
-  if (!manifest.local->partners.empty()) return wire::buckets(manifest.model);
+  if (manifest.local->partners) return wire::buckets(manifest.model);
   return {{0, 0, wire::parameter_count(manifest.model)}};
 }
 
@@ -42,7 +42,7 @@ LocalSteps::LocalSteps(const wire::RunManifest& manifest, std::span<const float>
       agreed_(agreed),
       state_(state),
       told_(optimizer_.parameter_count()),
-      kept_base_(manifest.delay_parameter_updates ? optimizer_.parameter_count() : 0),
+      kept_base_(manifest.round.delay_parameter_updates ? optimizer_.parameter_count() : 0),
       journal_(std::make_unique<StepJournal>()),
       buckets_(buckets_of(manifest)) {
   VERIFY(agreed_.size() == told_.size() && state_.size() == optimizer_.state_size());

@@ -148,7 +148,7 @@ Optimizer::Optimizer(const wire::OptimizerOptions& options, const wire::Schedule
 double Optimizer::flops_per_step() const {
   constexpr double kFlopsPerParameter = 100;  // generous estimate
   double flops = kFlopsPerParameter * static_cast<double>(parameters_);
-  if (options_.kind != "muon") return flops;
+  if (options_.kind != wire::OptimizerKind::muon) return flops;
   for (const wire::ParameterInfo& info : layout_) {
     const auto rows = static_cast<std::size_t>(info.shape[0]);
     if (info.hidden) flops += newton_schulz_flops(rows, info.count / rows, options_.newton_schulz_steps);

@@ -14,7 +14,7 @@ namespace {
 double share_left(const wire::ScheduleOptions& schedule, RoundIndex round) {
   const auto length = static_cast<double>(std::max<std::int64_t>(1, schedule.total_rounds - schedule.warmup_rounds));
   const double done = std::min(1.0, static_cast<double>(round - schedule.warmup_rounds) / length);
-  return schedule.kind == "linear" ? 1 - done : 0.5 * (1 + cosine_of_half_turns(done));
+  return schedule.kind == wire::ScheduleKind::linear ? 1 - done : 0.5 * (1 + cosine_of_half_turns(done));
 }
 
 }  // namespace
@@ -24,8 +24,8 @@ double learning_rate(const wire::ScheduleOptions& schedule, RoundIndex round) {
   if (round < schedule.warmup_rounds) {
     return peak * static_cast<double>(round + 1) / static_cast<double>(schedule.warmup_rounds);
   }
-  if (schedule.kind == "constant") return peak;
-  if (schedule.kind == "inverse_sqrt") {
+  if (schedule.kind == wire::ScheduleKind::constant) return peak;
+  if (schedule.kind == wire::ScheduleKind::inverse_sqrt) {
     const auto warmup = static_cast<double>(std::max<std::int64_t>(1, schedule.warmup_rounds));
     return peak * std::sqrt(warmup / static_cast<double>(round + 1));
   }

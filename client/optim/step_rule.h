@@ -62,7 +62,7 @@ std::unique_ptr<StepRule> make_adamw_rule(const StepInputs& inputs);
 std::unique_ptr<StepRule> make_lamb_rule(const StepInputs& inputs);
 std::unique_ptr<StepRule> make_muon_rule(const StepInputs& inputs);
 std::unique_ptr<StepRule> make_accum_adamw_rule(const StepInputs& inputs);
-// Makes the rule that inputs.options.kind names.
+// Makes the rule of inputs.options.kind.
 std::unique_ptr<StepRule> make_step_rule(const StepInputs& inputs);
 
 }  // namespace starling::optim

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "shared/base/verify.h"
-
 namespace starling::rounds {
 namespace {
 
@@ -32,9 +30,10 @@ bool others_went_on(const AveragingOutcome& outcome) { return !outcome.lost.empt
 }  // namespace
 
 BucketGossip::BucketGossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket)
-    : partners_(options.partners), self_(self), bucket_(bucket), interval_(options.mix_every, options.consensus_bound) {
-  VERIFY(!partners_.empty());
-}
+    : partners_(options.partners.value()),
+      self_(self),
+      bucket_(bucket),
+      interval_(options.mix_every, options.consensus_bound) {}
 
 void BucketGossip::begin_round(TimePoint now, const wire::GroupInfo& last, std::span<const PeerId> members,
                                RoundIndex round, const Digest& state) {

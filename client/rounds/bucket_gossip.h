@@ -21,7 +21,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 
 #include "client/averaging/all_reduce.h"
 #include "shared/base/clock.h"
@@ -36,7 +35,7 @@ namespace starling::rounds {
 
 class BucketGossip {
  public:
-  // options.partners is not empty.
+  // options.partners is there.
   BucketGossip(const wire::LocalOptions& options, const PeerId& self, const wire::Bucket& bucket);
 
   // These members of the plan have averaged together: the next round's gossip begins.
@@ -79,7 +78,7 @@ class BucketGossip {
   std::optional<swarm::GossipGroup> next(TimePoint now);
   [[nodiscard]] Duration patience() const;
 
-  std::string partners_;
+  wire::GossipPartners partners_;
   PeerId self_;
   wire::Bucket bucket_;
   swarm::GossipInterval interval_;

@@ -15,7 +15,7 @@ constexpr Duration kMeetingStall = std::chrono::hours(1);
 }  // namespace
 
 std::unique_ptr<Gossip> Gossip::make(const wire::RunManifest& manifest, const PeerId& self) {
-  if (!manifest.local || manifest.local->partners.empty()) return nullptr;
+  if (!wire::gossips(manifest.local)) return nullptr;
   return std::make_unique<Gossip>(manifest, self);
 }
 

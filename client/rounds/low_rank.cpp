@@ -14,7 +14,7 @@ namespace {
 using averaging::AveragingOutcome;
 
 wire::LowRankLayout layout_of(const wire::RunManifest& manifest) {
-  return wire::low_rank_layout(wire::model_layout(manifest.model), manifest.low_rank);
+  return wire::low_rank_layout(wire::model_layout(manifest.model), manifest.round.low_rank);
 }
 
 // Copies the products, which change while the first leg still reads them.
@@ -25,7 +25,7 @@ void send(std::span<const float> values, std::vector<float>& sent) {
 }  // namespace
 
 LowRank::LowRank(const wire::RunManifest& manifest)
-    : power_(layout_of(manifest), static_cast<float>(manifest.error_feedback), manifest.seed),
+    : power_(layout_of(manifest), static_cast<float>(manifest.round.error_feedback), manifest.seed),
       average_(power_.layout().floats) {
   const std::size_t floats[] = {power_.layout().left_floats, power_.layout().right_floats};
   for (std::size_t i = 0; i < sent_.size(); ++i) {

@@ -14,7 +14,8 @@ namespace starling::rounds {
 
 class LowRank final : public Reduction {
  public:
-  // manifest.low_rank is above 0. Takes memory for the average and the residual, and for both short vectors thrice.
+  // manifest.round.low_rank is above 0. Takes memory for the average and the residual, and for both short vectors
+  // thrice.
   explicit LowRank(const wire::RunManifest& manifest);
 
   Move begin(const Contribution& contribution) override;

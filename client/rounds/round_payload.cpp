@@ -25,12 +25,12 @@ std::unique_ptr<GradientSums> sums_of(const wire::RunManifest& manifest) {
 }
 
 std::unique_ptr<Reduction> reduction_of(const wire::RunManifest& manifest) {
-  if (manifest.low_rank > 0) return std::make_unique<LowRank>(manifest);
+  if (manifest.round.low_rank > 0) return std::make_unique<LowRank>(manifest);
   const std::size_t floats = wire::fragment_floats(manifest);
   auto whole = std::make_unique<WholeReduction>(floats);
-  if (manifest.error_feedback == 0) return whole;
+  if (manifest.round.error_feedback == 0) return whole;
   return std::make_unique<Feedback>(std::move(whole), wire::fragments(manifest), floats,
-                                    static_cast<float>(manifest.error_feedback));
+                                    static_cast<float>(manifest.round.error_feedback));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void RoundPayload::undo() {
   VERIFY(holds());
   sums_->put_back();
   // With delayed updates the trainer may have gone on to where the round would lead.
-  state_ = manifest_.delay_parameter_updates ? State::beginning : State::growing;
+  state_ = manifest_.round.delay_parameter_updates ? State::beginning : State::growing;
 }
 
 BatchOrder RoundPayload::next_batch(const BatchTarget& target) {

@@ -129,7 +129,7 @@ class Workplace {
     resources.journal = &region.journal();
     resources.local = region.local();
     resources.threads = start.limits.threads;
-    if (resources.manifest.local && !resources.manifest.local->partners.empty()) {
+    if (wire::gossips(resources.manifest.local)) {
       resources.bucket_stepped = [from = files.get()](const wire::Bucket& bucket) {
         Reply ahead;
         ahead.sequence = from->request;

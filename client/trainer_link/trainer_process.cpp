@@ -30,7 +30,7 @@ struct TrainerProcess::Impl {
         optimizer(options.manifest),
         link(options, region.layout(), region.fd()),
         flops_per_sample(options.manifest.flops_per_sample) {
-    if (is_local() && !options.manifest.local->partners.empty()) buckets = wire::buckets(options.manifest.model);
+    if (wire::gossips(options.manifest.local)) buckets = wire::buckets(options.manifest.model);
     link.on_bucket_stepped([this](int number) { return note_stepped(static_cast<std::size_t>(number)); });
   }
 
@@ -49,7 +49,7 @@ struct TrainerProcess::Impl {
     stepped.assign(buckets.size(), false);
     const TrainerProcessView child = link.view();
     const bool has_parameters =
-        options.manifest.delay_parameter_updates && child.pid != 0 && child.starts == begun_child;
+        options.manifest.round.delay_parameter_updates && child.pid != 0 && child.starts == begun_child;
     if (has_parameters && !begins_sum && !begins_ahead && !merges_step) {
       return link.call_living(std::move(request), work);
     }
@@ -96,7 +96,8 @@ struct TrainerProcess::Impl {
   [[nodiscard]] double work_of_evaluation() const {
     const wire::DataOptions& data = options.manifest.data;
     const bool labelled = wire::sample_form(options.manifest) == wire::SampleForm::labelled;
-    const auto items = static_cast<double>(data.kind == "bytes" ? data.validation.bytes : data.validation_items);
+    const auto items =
+        static_cast<double>(data.kind == wire::DataKind::bytes ? data.validation.bytes : data.validation_items);
     return kForwardShare * flops_per_sample * (1 + items / (labelled ? 1 : options.manifest.model.context));
   }
 
@@ -205,7 +206,7 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
 
 Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   VERIFY(gradient.size() == wire::fragment_floats(impl_->options.manifest));
-  if (impl_->options.manifest.delay_parameter_updates) return impl_->step_beside_batches(round, gradient);
+  if (impl_->options.manifest.round.delay_parameter_updates) return impl_->step_beside_batches(round, gradient);
   auto& journal = impl_->region.journal();
   journal.clear();
   std::copy(gradient.begin(), gradient.end(), impl_->region.gradient().begin());

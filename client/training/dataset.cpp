@@ -28,8 +28,8 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
 // Number of the model's tokens or classes.
 std::int64_t choices_of(const wire::RunManifest& manifest) {
   const wire::ModelOptions& model = manifest.model;
-  if (manifest.data.kind == "bytes") return kByteValues;
-  return manifest.data.kind == "labelled" ? model.classes : model.vocabulary;
+  if (manifest.data.kind == wire::DataKind::bytes) return kByteValues;
+  return manifest.data.kind == wire::DataKind::labelled ? model.classes : model.vocabulary;
 }
 
 template <typename Number>
@@ -58,12 +58,13 @@ Result<Dataset> Dataset::open(const wire::RunManifest& manifest, std::span<const
                               std::int64_t items_min) {
   Dataset data;
   data.tokens_or_classes_ = choices_of(manifest);
-  if (manifest.data.kind == "bytes") {
+  if (manifest.data.kind == wire::DataKind::bytes) {
     data.items_at_ = {wire::TensorType::u8, file};
     data.items_ = static_cast<std::int64_t>(file.size());
   } else {
     STARLING_ASSIGN(const auto tensors, wire::read_tensor_head(file, file.size()));
-    STARLING_TRY(manifest.data.kind == "tokens" ? data.find_tokens(tensors, file) : data.find_samples(tensors, file));
+    STARLING_TRY(manifest.data.kind == wire::DataKind::tokens ? data.find_tokens(tensors, file)
+                                                              : data.find_samples(tensors, file));
     const std::int64_t wanted = wire::input_values(manifest.model);
     if (wanted != 0 && wanted != data.values()) {
       return bad(fmt::format("its samples have {} values each, and the model takes {}", data.values(), wanted));

@@ -28,7 +28,7 @@ int draw(const at::Tensor& scores, double temperature, double point) {
 
 // The first token, as the model needs one to continue: a line's end, or the mark between two texts.
 int token_before_text(const wire::RunManifest& manifest) {
-  return manifest.data.kind == "bytes" ? '\n' : wire::kStretchEnd;
+  return manifest.data.kind == wire::DataKind::bytes ? '\n' : wire::kStretchEnd;
 }
 
 }  // namespace

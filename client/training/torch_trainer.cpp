@@ -29,6 +29,7 @@
 #include "client/training/replica.h"
 #include "client/training/sampling.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 #include "shared/run/epochs.h"
 #include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
@@ -97,7 +98,7 @@ Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const
 
 Copies copies_for(const std::vector<std::string>& devices, const wire::RunManifest& manifest) {
   if (devices.size() > 1 || !at::Device(devices.front()).is_cpu()) return Copies::all;
-  return manifest.delay_parameter_updates && !manifest.local ? Copies::parameters : Copies::none;
+  return manifest.round.delay_parameter_updates && !manifest.local ? Copies::parameters : Copies::none;
 }
 
 // Seed of a script's random choices: equal on every computer for equal samples.
@@ -236,7 +237,7 @@ struct TorchTrainer::Impl {
       STARLING_ASSIGN(const models::Batch batch, batch_of(replica, piece_of(samples, k, size), next));
       at::Tensor loss;
       {
-        const Precision precision(options.manifest.precision == "bf16" && options.bf16, replica.device);
+        const Precision precision(options.manifest.precision == wire::Precision::bf16 && options.bf16, replica.device);
         loss = replica.model->loss(batch);
       }
       if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
@@ -355,7 +356,7 @@ session::StateLayout TorchTrainer::layout() const {
 }
 
 std::span<float> TorchTrainer::state() {
-  impl_->stale = impl_->stale || !impl_->options.manifest.delay_parameter_updates;
+  impl_->stale = impl_->stale || !impl_->options.manifest.round.delay_parameter_updates;
   return impl_->options.state;
 }
 
@@ -452,8 +453,8 @@ Result<std::vector<int>> TorchTrainer::sample_tokens(std::span<const int> prompt
   }
   const wire::RunManifest& manifest = impl_->options.manifest;
   if (!wire::writes_text(manifest.model)) {
-    return Error{ErrorCode::unsupported,
-                 "sample text: only a gpt writes text here; this run trains '" + manifest.model.architecture + "'"};
+    return Error{ErrorCode::unsupported, "sample text: only a gpt writes text here; this run trains '" +
+                                             std::string(word_of(manifest.model.architecture)) + "'"};
   }
   const int vocabulary = manifest.model.vocabulary;
   if (std::any_of(prompt.begin(), prompt.end(), [&](int token) { return token < 0 || token >= vocabulary; })) {

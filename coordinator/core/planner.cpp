@@ -232,7 +232,7 @@ std::vector<Member*> Planner::latecomers(TimePoint now, MemberTable& members,
                                          const std::vector<Member*>& planned) const {
   const std::size_t most = any_direct(planned) ? group_members_max() : settings_.options.plans.relayed_members_max;
   std::vector<Member*> late;
-  if (settings_.manifest.low_rank > 0) return late;  // two averagings a round, and both would have to be caught
+  if (settings_.manifest.round.low_rank > 0) return late;  // two averagings a round, and both would have to be caught
   for (auto& [peer, member] : members.all()) {
     if (planned.size() + late.size() >= most) break;
     if (member.sits_out(now) || !(member.works() || member.catches_up() || member.evaluates())) continue;
@@ -243,24 +243,26 @@ std::vector<Member*> Planner::latecomers(TimePoint now, MemberTable& members,
 
 std::size_t Planner::group_members_max() const {
   const std::size_t most = settings_.options.plans.group_members_max;
-  const auto wanted = static_cast<std::size_t>(settings_.manifest.averaging.group_size);
+  const auto wanted = static_cast<std::size_t>(settings_.manifest.round.averaging.group_size);
   return wanted > 0 ? std::min(wanted, most) : most;
 }
 
 // Returns the columns of the next round's grid; below 2: it is averaged in one group.
 std::size_t Planner::columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const {
   const wire::RunManifest& manifest = settings_.manifest;
-  const bool sparse_results = !wire::carries_results(wire::codec_from_name(manifest.codec).value());
-  if (manifest.averaging.formation == "one-group" || manifest.low_rank > 0 || sparse_results) return 1;
+  const wire::RoundOptions& round = manifest.round;
+  const wire::Formation formation = round.averaging.formation;
+  const bool sparse_results = !wire::carries_results(round.codec);
+  if (formation == wire::Formation::one_group || round.low_rank > 0 || sparse_results) return 1;
   const std::size_t group_max = group_members_max();
-  if (manifest.averaging.formation == "grid") return swarm::columns_of(infos, group_max);
+  if (formation == wire::Formation::grid) return swarm::columns_of(infos, group_max);
   const bool has_direct = std::any_of(infos.begin(), infos.end(),
                                       [](const wire::MemberInfo& member) { return wire::direct(member.endpoint); });
   if (!has_direct) return 1;  // every relay would carry several groups
   swarm::SwarmForecast forecast;
   forecast.peers = infos.size();
   forecast.group_max = group_max;
-  const double bytes_per_float = swarm::narrower_codecs(manifest.codec, false).front().bytes_per_float;
+  const double bytes_per_float = swarm::narrower_codecs(round.codec, false).front().bytes_per_float;
   forecast.vector_bytes = static_cast<double>(settings_.vector_floats) * bytes_per_float;
   forecast.bytes_per_s = usual_line(infos);
   forecast.round_s = kStageSeconds;
@@ -280,10 +282,10 @@ swarm::PlanOptions Planner::options_of(const Situation& at, const MemberTable& m
   options.round = at.run.round;
   options.state_digest = at.run.canonical;
   options.vector_floats = settings_.vector_floats;
-  options.codec = manifest.codec;
-  options.contribution_codec = manifest.contribution_codec;
+  options.codec = manifest.round.codec;
+  options.contribution_codec = manifest.round.contribution_codec;
   // Factors make up for omissions by themselves, and are small enough for every line: nobody is demoted.
-  const bool low_rank = manifest.low_rank > 0;
+  const bool low_rank = manifest.round.low_rank > 0;
   options.error_feedback = wire::round_traffic(manifest).narrows_contributions;
   options.target_batch_size = low_rank ? 0 : manifest.target_batch_size;
   options.may_leave_out = true;

@@ -25,7 +25,7 @@ struct CommonTensor {
 
 // Division of the items into shards and a held-out file. A shard takes at most shard_bytes, but always one item.
 struct CutOptions {
-  std::string kind;  // the kind in wire::DataOptions
+  wire::DataKind kind = wire::DataKind::tokens;
   std::int64_t shard_bytes = 0;
   double held_out_fraction = 0;   // fraction of the items, taken from their end
   std::int64_t held_out_max = 0;  // most items to hold out

@@ -92,7 +92,7 @@ Result<Prepared> prepare_images(const ImageOptions& options, Progress& progress)
   STARLING_ASSIGN(ItemSpool spool, ItemSpool::create(out.path(), {inputs, labels}));
   STARLING_TRY(spool_images(options, found.images, spool, progress));
   const std::int64_t most = (wire::kHeldOutBytesMax - kMegabyte) / (inputs.elements() + 4);
-  const CutOptions cut{.kind = "labelled",
+  const CutOptions cut{.kind = wire::DataKind::labelled,
                        .shard_bytes = static_cast<std::int64_t>(options.cut.shard_mb * kMegabyte),
                        .held_out_fraction = options.cut.held_out,
                        .held_out_max = std::min(kHeldOutImagesMax, most)};

@@ -68,7 +68,7 @@ Result<Prepared> prepare_text(const TextOptions& options, Progress& progress) {
   const wire::TensorInfo row{"tokens", narrow ? wire::TensorType::u16 : wire::TensorType::i32, {}};
   STARLING_ASSIGN(ItemSpool spool, ItemSpool::create(out.path(), {row}));
   STARLING_TRY(tokenize(reader, tokenizer, narrow, spool, progress));
-  const CutOptions cut{.kind = "tokens",
+  const CutOptions cut{.kind = wire::DataKind::tokens,
                        .shard_bytes = static_cast<std::int64_t>(options.cut.shard_mb * kMegabyte),
                        .held_out_fraction = options.cut.held_out,
                        .held_out_max = kHeldOutTokensMax,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/words.h"
 #include "shared/manifest/algorithms.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/run/fragments.h"
@@ -42,14 +43,14 @@ swarm::Method method_of(const wire::RunManifest& manifest, double round_samples,
       static_cast<double>(wire::state_bytes(wire::state_form(manifest), 0, wire::state_size(manifest)));
   method.round_samples = round_samples;
   method.micro_batch = static_cast<double>(manifest.micro_batch_size);
-  method.codec = manifest.codec;
-  method.contribution_codec = manifest.contribution_codec;
-  if (manifest.low_rank > 0) method.factor_floats = static_cast<double>(wire::averaged_floats(manifest));
+  method.codec = manifest.round.codec;
+  method.contribution_codec = manifest.round.contribution_codec;
+  if (manifest.round.low_rank > 0) method.factor_floats = static_cast<double>(wire::averaged_floats(manifest));
   method.error_feedback = wire::round_traffic(manifest).narrows_contributions;
-  method.grid = manifest.averaging.formation == "grid";
-  method.delay_parameter_updates = manifest.delay_parameter_updates;
-  if (manifest.local && !manifest.local->partners.empty()) {
-    const swarm::FormationSpec formation = swarm::gossip_formation(manifest.local->partners, hosts);
+  method.grid = manifest.round.averaging.formation == wire::Formation::grid;
+  method.delay_parameter_updates = manifest.round.delay_parameter_updates;
+  if (wire::gossips(manifest.local)) {
+    const swarm::FormationSpec formation = swarm::gossip_formation(*manifest.local->partners, hosts);
     const bool takes_turns = formation.kind == swarm::FormationSpec::Kind::alternating_exponential_ring;
     const bool of_all = formation.kind == swarm::FormationSpec::Kind::one_group;
     const bool in_pairs = formation.sides.empty() || takes_turns;
@@ -95,21 +96,21 @@ double samples_apart(const wire::RunManifest& manifest, double one_step) {
 }
 
 // The gossip partners to predict: those of the composition, then one topology for every other cost.
-std::vector<std::string> topologies(const wire::RunManifest& composed, std::size_t hosts) {
-  if (!composed.local || composed.local->partners.empty()) return {""};
-  std::vector<std::string> words{composed.local->partners};
+std::vector<std::optional<wire::GossipPartners>> topologies(const wire::RunManifest& composed, std::size_t hosts) {
+  if (!wire::gossips(composed.local)) return {std::nullopt};
+  std::vector<std::optional<wire::GossipPartners>> all{composed.local->partners};
   std::set<std::pair<double, double>> costs;
   wire::RunManifest other = composed;
-  const auto costs_otherwise = [&](std::string_view partners) {
+  const auto costs_otherwise = [&](wire::GossipPartners partners) {
     other.local->partners = partners;
     const swarm::Method method = method_of(other, 1, hosts);
     return costs.emplace(method.gossip_members, method.gossip_share).second;
   };
-  costs_otherwise(words.front());
-  for (const std::string_view partners : swarm::gossip_partners()) {
-    if (costs_otherwise(partners)) words.emplace_back(partners);
+  costs_otherwise(*composed.local->partners);
+  for (const wire::GossipPartners partners : all_values<wire::GossipPartners>()) {
+    if (costs_otherwise(partners)) all.emplace_back(partners);
   }
-  return words;
+  return all;
 }
 
 Prospect prospect_of(std::string_view algorithm, const wire::RunManifest& manifest, double round_samples,
@@ -195,12 +196,11 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
     wire::RunManifest composed = manifest;
     composed.local.reset();
-    if (manifest.local) composed.delay_parameter_updates = false;  // it belongs to the manifest's own way to train
-    composed.codec.clear();
-    composed.contribution_codec.clear();
-    composed.error_feedback = 0;
-    composed.low_rank = 0;
-    composed.averaging.formation = wire::AveragingOptions{}.formation;
+    const wire::RoundOptions plain;
+    composed.round = plain;
+    composed.round.averaging.group_size = manifest.round.averaging.group_size;
+    // With local steps, delays belong to the manifest's own way to train.
+    composed.round.delay_parameter_updates = !manifest.local && manifest.round.delay_parameter_updates;
     algorithm.compose(composed);
     double samples = manifest.local ? one_step : own;
     if (composed.local) samples = apart / wire::fragments(composed);
@@ -208,12 +208,12 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
       samples = kGossipsARound * apart;
       composed.local->mix_every = std::max(1, static_cast<int>(apart / one_step));
     }
-    std::vector<std::string> codecs{"fp32", "fp16", "int8"};
-    if (!composed.codec.empty()) codecs = {composed.codec};  // it is part of the algorithm
-    for (const std::string& partners : topologies(composed, hosts.size())) {
+    std::vector<wire::Codec> codecs{wire::Codec::fp32, wire::Codec::fp16, wire::Codec::int8};
+    if (composed.round.codec != plain.codec) codecs = {composed.round.codec};  // it is part of the algorithm
+    for (const std::optional<wire::GossipPartners> partners : topologies(composed, hosts.size())) {
       if (composed.local) composed.local->partners = partners;
-      for (const std::string& codec : codecs) {
-        composed.codec = codec;
+      for (const wire::Codec codec : codecs) {
+        composed.round.codec = codec;
         all.push_back(prospect_of(algorithm.name, composed, samples, hosts));
       }
     }

@@ -3,6 +3,7 @@
 // lines. Pure.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ std::string write_swarm(std::span<const swarm::HostKind> kinds);
 
 // One way to train, with its predicted rate and traffic.
 struct Prospect {
-  std::string algorithm;  // empty: the manifest as it is
-  std::string partners;   // gossip partners between rounds (wire::LocalOptions); empty: no gossip
+  std::string algorithm;                         // empty: the manifest as it is
+  std::optional<wire::GossipPartners> partners;  // gossip partners between rounds; none: no gossip
   swarm::Method method;
   swarm::RoundForecast round;
   double samples_per_s = 0;     // accepted samples; 0: volunteers leave before a round is full

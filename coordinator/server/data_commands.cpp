@@ -5,6 +5,7 @@
 
 #include "coordinator/dataset/out_folder.h"
 #include "coordinator/server/commands.h"
+#include "shared/base/words.h"
 
 namespace starling::server {
 namespace {
@@ -18,7 +19,8 @@ void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequest
   fmt::print("{} {} to train on in {} shards, {} held out; {:.1f} MB\n", prepared.train_items, what,
              prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
   fmt::print("put '{}' on as many web servers as you like, and into manifest.toml:\n\n", cut.out.string());
-  fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices, prepared.data.kind);
+  fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices,
+             word_of(prepared.data.kind));
   fmt::print("  shards = \"{}\"\n  mirrors = [\"https://…/\"]  # none: the coordinator serves them\n",
              (std::filesystem::absolute(cut.out) / dataset::kListingName).string());
 }

@@ -53,7 +53,7 @@ Status write_model(wire::ExportedModel model, const db::KeptCheckpoint& kept, co
 
 // Writes the files that turn text into the model's tokens, in the format of transformers.
 Status write_tokenizer(const Project& project, const wire::RunManifest& manifest, const std::filesystem::path& folder) {
-  if (manifest.data.kind != "tokens") return {};
+  if (manifest.data.kind != wire::DataKind::tokens) return {};
   if (manifest.data.tokenizer == wire::Artefact()) {
     fmt::print(
         "what made its tokens of text this run does not say: its data were not prepared by `data prepare`, or by "

@@ -10,6 +10,7 @@
 #include "coordinator/server/commands.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/plot/bar_plot.h"
 #include "shared/wire/json_writer.h"
@@ -20,8 +21,9 @@ namespace {
 using operations::Prospect;
 
 std::string codecs_of(const swarm::Method& method) {
-  const bool one = method.contribution_codec.empty() || method.contribution_codec == method.codec;
-  return one ? method.codec : method.contribution_codec + " / " + method.codec;
+  const wire::Codec contribution = method.contribution_codec.value_or(method.codec);
+  if (contribution == method.codec) return std::string(to_string(method.codec));
+  return fmt::format("{} / {}", to_string(contribution), to_string(method.codec));
 }
 
 std::string hours_text(double seconds) {
@@ -33,7 +35,7 @@ std::string hours_text(double seconds) {
 
 std::string name_of(const Prospect& row) {
   const std::string name = row.algorithm.empty() ? "(as it is)" : row.algorithm;
-  return row.partners.empty() ? name : name + ", " + row.partners;
+  return row.partners ? fmt::format("{}, {}", name, word_of(*row.partners)) : name;
 }
 
 void print_table(const std::vector<Prospect>& rows, double samples) {
@@ -57,9 +59,9 @@ void print_json(const std::vector<Prospect>& rows, double samples) {
   for (const Prospect& row : rows) {
     writer.open("", '{');
     writer.text("algorithm", row.algorithm);
-    writer.text("partners", row.partners);
-    writer.text("codec", row.method.codec);
-    writer.text("contribution_codec", row.method.contribution_codec);
+    writer.text("partners", row.partners ? word_of(*row.partners) : "");
+    writer.text("codec", to_string(row.method.codec));
+    writer.text("contribution_codec", row.method.contribution_codec ? to_string(*row.method.contribution_codec) : "");
     writer.number("round_samples", row.method.round_samples);
     writer.number("compute_s", row.round.compute_s);
     writer.number("wait_s", row.round.wait_s);

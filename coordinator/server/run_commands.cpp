@@ -11,6 +11,7 @@
 #include "coordinator/server/run_script.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/model_layout.h"
@@ -26,11 +27,11 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("  memory    {:.1f} GB of each volunteer's computer, at the least\n",
              wire::memory_needs(manifest).total() / 1e9);
   const wire::DataOptions& data = manifest.data;
-  const bool bytes = data.kind == "bytes";
+  const bool bytes = data.kind == wire::DataKind::bytes;
   std::int64_t train = bytes ? data.train.bytes : data.train_items;
   for (const wire::Shard& shard : data.shards) train += shard.items;
   fmt::print("  data      {} {} to train on, {} held out\n", train,
-             data.kind == "labelled" ? "labelled samples" : data.kind,
+             data.kind == wire::DataKind::labelled ? "labelled samples" : word_of(data.kind),
              bytes ? data.validation.bytes : data.validation_items);
   if (!data.shards.empty()) {
     fmt::print("  shards    {}, from {}\n", data.shards.size(),

@@ -10,24 +10,26 @@
 #include "coordinator/dataset/progress.h"
 #include "coordinator/server/artefact_import.h"
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::server {
 namespace {
 
 // Number of tokens or samples in a file of that kind, according to its head.
-Result<std::int64_t> items_of(const std::string& kind, const std::filesystem::path& file) {
+Result<std::int64_t> items_of(wire::DataKind kind, const std::filesystem::path& file) {
   STARLING_ASSIGN(const auto tensors, read_tensor_file_head(file));
-  const wire::TensorInfo* tensor = wire::find_tensor(tensors, kind == "tokens" ? "tokens" : "labels");
+  const std::string_view name = kind == wire::DataKind::tokens ? "tokens" : "labels";
+  const wire::TensorInfo* tensor = wire::find_tensor(tensors, name);
   if (tensor != nullptr) return tensor->elements();
   return Error{ErrorCode::invalid_argument, fmt::format("'{}' holds no data of kind '{}': it has no tensor '{}'",
-                                                        file.string(), kind, kind == "tokens" ? "tokens" : "labels")};
+                                                        file.string(), word_of(kind), name)};
 }
 
 // Takes over training and held-out bytes of the operator's files: two files, or two parts of one.
 Status take_files_over(wire::DataOptions& data, const manifest::ManifestSource& source,
                        const std::filesystem::path& folder) {
-  if (data.kind != "bytes") {
+  if (data.kind != wire::DataKind::bytes) {
     STARLING_ASSIGN(data.train_items, items_of(data.kind, source.train));
     STARLING_ASSIGN(data.validation_items, items_of(data.kind, source.validation));
   }
@@ -81,7 +83,7 @@ Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path
   wire::DataOptions& data = manifest.data;
   if (listed->kind != data.kind) {
     return Error{ErrorCode::invalid_argument, fmt::format("data.kind is '{}', and the shards listed in '{}' are '{}'",
-                                                          data.kind, listing.string(), listed->kind)};
+                                                          word_of(data.kind), listing.string(), word_of(listed->kind))};
   }
   data.shards = std::move(listed->shards);
   data.validation = listed->validation;
@@ -90,7 +92,8 @@ Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path
   const std::filesystem::path from = listing.parent_path();
   STARLING_TRY(take_over(data.validation, from / data.validation.sha256.hex(), folder));
   if (data.tokenizer != wire::Artefact()) STARLING_TRY(take_tokenizer_over(data.tokenizer, from, folder));
-  if (data.kind == "tokens") STARLING_TRY(check_vocabulary(manifest, folder / data.validation.sha256.hex()));
+  if (data.kind == wire::DataKind::tokens)
+    STARLING_TRY(check_vocabulary(manifest, folder / data.validation.sha256.hex()));
   if (!data.mirrors.empty()) return {};
   dataset::Progress progress([](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   progress.begin("taking shards over", static_cast<std::int64_t>(data.shards.size()), "files");

@@ -135,8 +135,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Result<UseMode> parse_mode(std::string_view text) {
-  const std::size_t index = fields::index_of(kUseModeWords, text);
-  if (index < kUseModeWords.size()) return static_cast<UseMode>(index);
+  if (const auto mode = from_word<UseMode>(text)) return *mode;
   return Error{ErrorCode::invalid_argument, "must be always, rules or never"};
 }
 

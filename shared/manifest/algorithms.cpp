@@ -8,64 +8,68 @@
 namespace starling::manifest {
 namespace {
 
+using wire::GossipPartners;
 using wire::LocalOptions;
+using wire::OptimizerKind;
 using wire::OptimizerOptions;
 using wire::RunManifest;
 using wire::ScheduleOptions;
 
 // x <- x - learning_rate x (mean displacement, with momentum), once per round.
 void step_outside(RunManifest& manifest, double learning_rate, double momentum) {
-  OptimizerOptions& outer = manifest.optimizer = wire::default_optimizer("sgd");
+  OptimizerOptions& outer = manifest.optimizer = wire::default_optimizer(OptimizerKind::sgd);
   outer.momentum = momentum;
   outer.nesterov = momentum > 0;
   outer.weight_decay = 0;
   outer.clip_norm = 0;
-  manifest.schedule = ScheduleOptions{.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+  manifest.schedule =
+      ScheduleOptions{.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
 }
 
 // A round is many steps long and schedules count rounds, so their counts are small.
-LocalOptions step_inside(std::string_view kind, double learning_rate) {
+LocalOptions step_inside(OptimizerKind kind, double learning_rate) {
   LocalOptions local{wire::default_optimizer(kind), {}};
   local.schedule = ScheduleOptions{.learning_rate = learning_rate, .warmup_rounds = 2, .total_rounds = 200};
   return local;
 }
 
-void dedloc(RunManifest& manifest) { manifest.optimizer = wire::default_optimizer("adamw"); }
+void dedloc(RunManifest& manifest) { manifest.optimizer = wire::default_optimizer(OptimizerKind::adamw); }
 
 void local_sgd(RunManifest& manifest) {
-  manifest.local = step_inside("sgd", 0.1);
+  manifest.local = step_inside(OptimizerKind::sgd, 0.1);
   step_outside(manifest, 1.0, 0.0);
 }
 
 void moshpit_sgd(RunManifest& manifest) {
   local_sgd(manifest);
-  manifest.averaging.formation = "grid";
+  manifest.round.averaging.formation = wire::Formation::grid;
 }
 
 void diloco(RunManifest& manifest) {
-  manifest.local = step_inside("adamw", 3e-3);
+  manifest.local = step_inside(OptimizerKind::adamw, 3e-3);
   step_outside(manifest, 0.7, 0.9);
 }
 
 void sparseloco(RunManifest& manifest) {
-  manifest.local = step_inside("adamw", 3e-3);
+  manifest.local = step_inside(OptimizerKind::adamw, 3e-3);
   step_outside(manifest, 1.0, 0.0);
-  manifest.codec = manifest.contribution_codec = "sparse";
-  manifest.error_feedback = 0.95;
+  manifest.round.codec = wire::Codec::sparse;
+  manifest.round.contribution_codec = wire::Codec::sparse;
+  manifest.round.error_feedback = 0.95;
 }
 
 // Gossip as published has no common average; here one is taken every few rounds, as in its authors' experiments.
 void decentralized_adam(RunManifest& manifest) {
-  manifest.local = step_inside("adamw", 3e-3);
-  manifest.local->partners = "exponential";
-  manifest.delay_parameter_updates = false;
+  manifest.local = step_inside(OptimizerKind::adamw, 3e-3);
+  manifest.local->partners = GossipPartners::exponential;
+  manifest.round.delay_parameter_updates = false;
   step_outside(manifest, 1.0, 0.0);
 }
 
 // NoLoCo as published has no common average either.
 void noloco(RunManifest& manifest) {
   decentralized_adam(manifest);
-  manifest.local->partners = "random";
+  manifest.local->partners = GossipPartners::random;
   manifest.local->mix_every = 50;
   manifest.local->mixing_rate = 0.7;
   manifest.local->mixing_momentum = 0.5;
@@ -74,14 +78,14 @@ void noloco(RunManifest& manifest) {
 
 void streaming_diloco(RunManifest& manifest) {
   diloco(manifest);
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local->fragments = 4;
   manifest.local->merge_alpha = 0.5;
 }
 
 void eager_diloco(RunManifest& manifest) {
   diloco(manifest);
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local->eager = true;
 }
 

@@ -55,6 +55,25 @@ class TableReader {
   void text(std::string_view key, std::string& out) {
     if (auto value = take<std::string>(key, "text in quotes")) out = std::move(*value);
   }
+  template <WordEnum Word>
+  void word(std::string_view key, Word& out) {
+    const auto text = take<std::string>(key, "text in quotes");
+    if (!text) return;
+    if (const auto known = from_word<Word>(*text)) {
+      out = *known;
+    } else {
+      fail(lines_[name_of(key)], key, no_word(*text, allowed_words<Word>()));
+    }
+  }
+  // Empty text stands for none.
+  template <WordEnum Word>
+  void word(std::string_view key, std::optional<Word>& out) {
+    const auto text = take<std::string>(key, "text in quotes");
+    if (!text) return;
+    out = from_word<Word>(*text);
+    if (out || text->empty()) return;
+    fail(lines_[name_of(key)], key, no_word(*text, allowed_words<Word>() + ", or empty"));
+  }
   void texts(std::string_view key, std::vector<std::string>& out) {
     const toml::node* node = find(key);
     if (node == nullptr) return;
@@ -117,6 +136,11 @@ class TableReader {
 void read_setting(TableReader& fields, std::string_view name, double& value) { fields.number(name, value); }
 void read_setting(TableReader& fields, std::string_view name, bool& value) { fields.boolean(name, value); }
 void read_setting(TableReader& fields, std::string_view name, std::string& value) { fields.text(name, value); }
+void read_setting(TableReader& fields, std::string_view name, WordEnum auto& value) { fields.word(name, value); }
+template <WordEnum Word>
+void read_setting(TableReader& fields, std::string_view name, std::optional<Word>& value) {
+  fields.word(name, value);
+}
 void read_setting(TableReader& fields, std::string_view name, std::integral auto& value) {
   fields.integer(name, value);
 }
@@ -143,11 +167,9 @@ void read_settings(TableReader& fields, Options& options) {
   each_field(reader, options);
 }
 
-// An unknown architecture passes here: check_manifest_settings reports it.
 Status read_model(TableReader fields, const std::filesystem::path& folder, OperatorManifest& out) {
   wire::ModelOptions& model = out.manifest.model;
-  fields.text("architecture", model.architecture);
-  if (!wire::is_architecture(model.architecture)) return {};
+  fields.word("architecture", model.architecture);
   wire::each_model_setting(
       model, [&fields](std::string_view name, auto& value, const auto&) { read_setting(fields, name, value); });
   std::string program, parameters;
@@ -155,7 +177,7 @@ Status read_model(TableReader fields, const std::filesystem::path& folder, Opera
     fields.text("program", program);
     fields.text("parameters", parameters);
   }
-  STARLING_TRY(fields.finish(fmt::format("model '{}'", model.architecture)));
+  STARLING_TRY(fields.finish(fmt::format("model '{}'", word_of(model.architecture))));
   if (!wire::has_program(model)) return {};
   if (program.empty() || program.size() > kPathBytesMax || parameters.empty() || parameters.size() > kPathBytesMax) {
     return Error{ErrorCode::invalid_argument,
@@ -167,23 +189,20 @@ Status read_model(TableReader fields, const std::filesystem::path& folder, Opera
   return {};
 }
 
-// An unknown kind passes here, with its settings unread: check_manifest_settings reports it.
 Status read_optimizer(TableReader fields, wire::OptimizerOptions& optimizer) {
-  const std::string composed = optimizer.kind;
-  fields.text("kind", optimizer.kind);
-  if (!wire::is_optimizer_kind(optimizer.kind)) return {};
+  const wire::OptimizerKind composed = optimizer.kind;
+  fields.word("kind", optimizer.kind);
   if (optimizer.kind != composed) optimizer = wire::default_optimizer(optimizer.kind);
   wire::each_optimizer_setting(
       optimizer, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
-  return fields.finish(fmt::format("optimizer '{}'", optimizer.kind));
+  return fields.finish(fmt::format("optimizer '{}'", word_of(optimizer.kind)));
 }
 
 Status read_schedule(TableReader fields, wire::ScheduleOptions& schedule) {
-  fields.text("kind", schedule.kind);
-  if (!wire::is_schedule_kind(schedule.kind)) return {};
+  fields.word("kind", schedule.kind);
   wire::each_schedule_setting(
       schedule, [&fields](std::string_view name, auto& value, auto) { read_setting(fields, name, value); });
-  return fields.finish(fmt::format("schedule '{}'", schedule.kind));
+  return fields.finish(fmt::format("schedule '{}'", word_of(schedule.kind)));
 }
 
 // Sets the parts of the algorithm that the file names.
@@ -225,14 +244,14 @@ Error bad_data(std::string_view why) {
 }
 
 // Checks data files that every volunteer has whole.
-Status check_whole_files(const std::string& kind, const std::string& train, const std::string& validation,
+Status check_whole_files(wire::DataKind kind, const std::string& train, const std::string& validation,
                          double validation_fraction) {
   if (train.empty()) return bad_data("train = \"file\" is missing");
   if (train.size() > kPathBytesMax || validation.size() > kPathBytesMax) return bad_data("a path is too long");
   if (validation.empty() == (validation_fraction == 0)) {
     return bad_data("give either validation = \"file\" or validation_fraction (a share of train, such as 0.05)");
   }
-  if (validation.empty() && kind != "bytes") {
+  if (validation.empty() && kind != wire::DataKind::bytes) {
     return bad_data("validation = \"file\" is missing: only a text of bytes can be cut in two");
   }
   const bool fraction_fits = validation_fraction > 0 && validation_fraction <= kFractionMax;
@@ -246,12 +265,12 @@ Status read_data(TableReader fields, const std::filesystem::path& folder, Operat
   std::string shards;
   std::string train;
   std::string validation;
-  fields.text("kind", data.kind);
+  fields.word("kind", data.kind);
   fields.text("shards", shards);
   fields.texts("mirrors", data.mirrors);
   fields.text("mirror_ca", data.mirror_ca);
   fields.integer("shard_rounds", data.shard_rounds);
-  fields.text("sampling", data.sampling);
+  fields.word("sampling", data.sampling);
   fields.text("train", train);
   fields.text("validation", validation);
   fields.number("validation_fraction", source.validation_fraction);
@@ -281,7 +300,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
   STARLING_TRY(read_local(fields.table("local"), lines.contains("algorithm"), manifest.local));
-  STARLING_TRY(read_averaging(fields.table("averaging"), manifest.averaging));
+  STARLING_TRY(read_averaging(fields.table("averaging"), manifest.round.averaging));
   STARLING_TRY(read_data(fields.table("data"), folder, out));
   return fields.finish();
 }

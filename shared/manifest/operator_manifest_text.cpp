@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ std::string toml_string(std::string_view text) {
 
 std::string as_toml(bool value) { return value ? "true" : "false"; }
 std::string as_toml(const std::string& value) { return toml_string(value); }
+std::string as_toml(WordEnum auto value) { return toml_string(word_of(value)); }
+template <WordEnum Word>
+std::string as_toml(const std::optional<Word>& value) {
+  return toml_string(value ? word_of(*value) : "");
+}
 std::string as_toml(std::integral auto value) { return fmt::format("{}", value); }
 // The shortest text that parses to exactly this number.
 std::string as_toml(double value) { return fmt::format("{}", value); }
@@ -124,7 +130,7 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
     write_steps("local.", manifest.local->optimizer, manifest.local->schedule);
   }
   out.table("averaging");
-  write_settings(out, manifest.averaging);
+  write_settings(out, manifest.round.averaging);
   write_data(out, wanted);
   return out.take();
 }

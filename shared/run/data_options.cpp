@@ -25,7 +25,7 @@ void check_mirror(Checker& check, const std::string& field, const std::string& m
 
 // `least`: items that a shard has at least.
 void check_shards(Checker& check, const DataOptions& data, std::int64_t least) {
-  check.that(data.kind != "bytes", "data.shards", "a list of files", "left out where data.kind is 'bytes'");
+  check.that(data.kind != DataKind::bytes, "data.shards", "a list of files", "left out where data.kind is 'bytes'");
   check.that(data.shards.size() <= kShardsMax, "data.shards", fmt::format("a list of {} files", data.shards.size()),
              fmt::format("at most {}: make them larger", kShardsMax));
   check.that(data.train == Artefact(), "data.train", "a file", "left out where there are shards");
@@ -51,7 +51,7 @@ void check_shards(Checker& check, const DataOptions& data, std::int64_t least) {
 }  // namespace
 
 void check_data_files(Checker& check, const DataOptions& data, std::int64_t least) {
-  const bool bytes = data.kind == "bytes";
+  const bool bytes = data.kind == DataKind::bytes;
   const auto checks = [&](std::string_view field, const Artefact& artefact, std::int64_t items) {
     check_artefact(check, field, artefact);
     check.within(fmt::format("{}{}", field, bytes ? ".bytes" : "_items"), bytes ? artefact.bytes : items, least,
@@ -65,12 +65,10 @@ void check_data_files(Checker& check, const DataOptions& data, std::int64_t leas
   }
   checks("data.validation", data.validation, data.validation_items);
   if (data.tokenizer != Artefact()) {
-    check.that(data.kind == "tokens", "data.tokenizer", "a file", "left out where data.kind is not 'tokens'");
+    check.that(data.kind == DataKind::tokens, "data.tokenizer", "a file", "left out where data.kind is not 'tokens'");
     check_artefact(check, "data.tokenizer", data.tokenizer);
     check.within("data.tokenizer.bytes", data.tokenizer.bytes, 1, kTokenizerBytesMax);
   }
-  check.word("data.sampling", data.sampling, data.sampling == "epochs" || data.sampling == "independent",
-             "'epochs' or 'independent'");
 }
 
 std::string encode_listing(const DataOptions& data) {

@@ -2,7 +2,9 @@
 // its samples are cut from.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,16 +36,24 @@ struct Shard {
 //   tokens    a safetensors file with `tokens`, U16 or I32 [items]; and `word_starts`, U8 [vocabulary], where tokens
 //             are masked: whether a token begins a new word
 //   labelled  a safetensors file with `inputs`, U8 (0 to 255) or F32 [items, …], and `labels`, I32 [items]
+enum class DataKind : std::uint8_t { bytes, tokens, labelled };
+inline constexpr std::array<std::string_view, 3> kDataKindWords{"bytes", "tokens", "labelled"};
+inline std::span<const std::string_view> words_of(DataKind /*kind*/) { return kDataKindWords; }
+
+// epochs: each sample once in an epoch, however volunteers come and go (epochs.h). independent: every round draws from
+// all samples, again and again.
+enum class Sampling : std::uint8_t { epochs, independent };
+inline constexpr std::array<std::string_view, 2> kSamplingWords{"epochs", "independent"};
+inline std::span<const std::string_view> words_of(Sampling /*sampling*/) { return kSamplingWords; }
+
 struct DataOptions {
-  std::string kind = "bytes";
+  DataKind kind = DataKind::bytes;
   Artefact train;                // none where there are shards
   Artefact validation;           // held out
   std::int64_t train_items = 0;  // tokens or labelled samples; 0 where the kind is bytes, or there are shards
   std::int64_t validation_items = 0;
   Artefact tokenizer;  // the SentencePiece model that made the tokens; none where the run does not publish it
-  // epochs: each sample once in an epoch, however volunteers come and go (epochs.h). independent: every round draws
-  // from all samples, again and again.
-  std::string sampling = "epochs";
+  Sampling sampling = Sampling::epochs;
 
   std::vector<Shard> shards;  // files of tokens or of labelled samples; bytes have none
   // https://host/folder/ with a file for each shard, named by its digest in hexadecimal digits; none: the coordinator

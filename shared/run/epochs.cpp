@@ -49,7 +49,7 @@ Result<std::vector<std::int64_t>> leased_starts(const RunManifest& manifest, con
 }  // namespace
 
 bool samples_in_epochs(const RunManifest& manifest) {
-  if (manifest.data.sampling != "epochs") return false;
+  if (manifest.data.sampling != Sampling::epochs) return false;
   const std::vector<std::int64_t> samples = epoch_samples(manifest);
   return std::accumulate(samples.begin(), samples.end(), std::int64_t{0}) >= manifest.target_batch_size;
 }

@@ -82,7 +82,7 @@ void write_mark_ids(JsonWriter& writer) {
   writer.integer("eos_token_id", kStretchEnd);
 }
 
-std::string gpt2_config(const ModelOptions& model, std::string_view data_kind) {
+std::string gpt2_config(const ModelOptions& model, DataKind data_kind) {
   JsonWriter writer;
   begin_config(writer, "GPT2LMHeadModel", "gpt2");
   writer.integer("n_layer", model.layers);
@@ -95,12 +95,12 @@ std::string gpt2_config(const ModelOptions& model, std::string_view data_kind) {
   writer.number("layer_norm_epsilon", 1e-5);
   for (const char* dropout : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) writer.number(dropout, 0);
   writer.boolean("tie_word_embeddings", true);
-  if (data_kind == "tokens") write_mark_ids(writer);  // data of bytes have no marks
+  if (data_kind == DataKind::tokens) write_mark_ids(writer);  // data of bytes have no marks
   writer.close('}');
   return std::move(writer.str());
 }
 
-ExportedModel export_gpt2(const ModelOptions& model, std::string_view data_kind, std::span<const float> parameters) {
+ExportedModel export_gpt2(const ModelOptions& model, DataKind data_kind, std::span<const float> parameters) {
   Exporter exporter(model, parameters);
   exporter.as_is("embedding.weight", "transformer.wte.weight");
   exporter.as_is("position.weight", "transformer.wpe.weight");
@@ -186,19 +186,20 @@ ExportedModel export_as_it_is(const ModelOptions& model, std::span<const float> 
 }  // namespace
 
 bool is_for_transformers(const ModelOptions& model) {
-  return model.architecture == "albert" || (model.architecture == "gpt" && model.positions == "learned" &&
-                                            model.activation == "gelu" && model.recent == 0);
+  return model.architecture == Architecture::albert ||
+         (model.architecture == Architecture::gpt && model.positions == Positions::learned &&
+          model.activation == Activation::gelu && model.recent == 0);
 }
 
-ExportedModel export_model(const ModelOptions& model, std::string_view data_kind, std::span<const float> parameters) {
+ExportedModel export_model(const ModelOptions& model, DataKind data_kind, std::span<const float> parameters) {
   if (!is_for_transformers(model)) return export_as_it_is(model, parameters);
-  if (model.architecture == "albert") return export_albert(model, parameters);
+  if (model.architecture == Architecture::albert) return export_albert(model, parameters);
   return export_gpt2(model, data_kind, parameters);
 }
 
 std::string export_tokenizer_config(const ModelOptions& model, std::span<const std::string> marks) {
   VERIFY(marks.size() == kReservedTokens);
-  const bool is_albert = model.architecture == "albert";
+  const bool is_albert = model.architecture == Architecture::albert;
   JsonWriter writer;
   writer.open("", '{');
   // GPT-SW3 is a GPT-2 whose tokens are SentencePiece's; ALBERT's class puts begin and end around each text.

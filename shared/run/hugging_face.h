@@ -22,8 +22,8 @@ struct ExportedModel {
   std::vector<std::vector<float>> values;  // the floats of each tensor
 };
 
-// `parameters`: parameter_count(model) floats. data_kind: DataOptions::kind.
-ExportedModel export_model(const ModelOptions& model, std::string_view data_kind, std::span<const float> parameters);
+// `parameters`: parameter_count(model) floats.
+ExportedModel export_model(const ModelOptions& model, DataKind data_kind, std::span<const float> parameters);
 
 // The name by which both classes look for the SentencePiece model beside it.
 constexpr std::string_view kTokenizerFile = "spiece.model";

@@ -40,7 +40,7 @@ std::vector<ParameterInfo> gpt_layout(const ModelOptions& model) {
   if (model.recent > 0) {
     builder.embedding("recent.weight", std::int64_t{model.recent} * model.vocabulary, model.width, bound);
   }
-  if (model.positions == "learned") builder.embedding("position.weight", model.context, model.width, bound);
+  if (model.positions == Positions::learned) builder.embedding("position.weight", model.context, model.width, bound);
   for (int block = 0; block < model.layers; ++block) add_block(builder, model, block);
   builder.vector("final_norm.weight", model.width, 1);
   builder.vector("final_norm.bias", model.width, 0);
@@ -58,7 +58,8 @@ double gpt_flops(const ModelOptions& model) {
 double gpt_activations(const ModelOptions& model) {
   const double width = model.width, context = model.context;
   // Both norms, queries, keys and values, attention's output, two sums, and the perceptron before and after.
-  const double block = (7 + (model.activation == "relu2" ? 3.0 : 2.0) * kMlpFactor) * width + model.heads * context;
+  const double block =
+      (7 + (model.activation == Activation::relu2 ? 3.0 : 2.0) * kMlpFactor) * width + model.heads * context;
   constexpr double kOfScores = 2;  // the scores and their logarithms of probabilities
   return context * (model.layers * block + 2 * width + kOfScores * model.vocabulary);
 }

@@ -37,8 +37,8 @@ LowRankLayout low_rank_layout(const std::vector<ParameterInfo>& parameters, int 
 }
 
 std::int64_t averaged_floats(const RunManifest& manifest) {
-  if (manifest.low_rank == 0) return static_cast<std::int64_t>(fragment_floats(manifest));
-  const LowRankLayout layout = low_rank_layout(model_layout(manifest.model), manifest.low_rank);
+  if (manifest.round.low_rank == 0) return static_cast<std::int64_t>(fragment_floats(manifest));
+  const LowRankLayout layout = low_rank_layout(model_layout(manifest.model), manifest.round.low_rank);
   return static_cast<std::int64_t>(layout.left_floats + layout.right_floats);
 }
 

@@ -13,8 +13,7 @@
 
 namespace starling::wire {
 
-constexpr std::size_t kWordBytesMax = 32;  // architecture, optimizer, codec, version
-constexpr Text kWord{kWordBytesMax};
+constexpr std::size_t kVersionBytesMax = 32;
 constexpr std::int64_t kArtefactBytesMax = std::int64_t{1} << 40;
 constexpr std::size_t kTensorsMax = 2000;
 constexpr std::size_t kTensorNameBytesMax = 200;
@@ -39,18 +38,12 @@ void each_field(Visitor& visit, Seen<Visitor, ScriptModel::Tensor>& tensor) {
 // Visits a setting of the tables in model_options.h and optimizer_options.h.
 template <typename Visitor>
 auto visiting_settings(Visitor& visit) {
-  return [&visit](std::string_view name, auto& value, const auto& setting) {
-    if constexpr (requires { value.size(); }) {
-      visit(name, value, kWord, setting);
-    } else {
-      visit(name, value, kAny, setting);
-    }
-  };
+  return [&visit](std::string_view name, auto& value, const auto& setting) { visit(name, value, kAny, setting); };
 }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, ModelOptions>& model) {
-  visit("architecture", model.architecture, kWord);
+  visit("architecture", model.architecture);
   each_model_setting(model, visiting_settings(visit));
   if (!has_program(model)) return;
   visit("program", model.script.program);
@@ -66,8 +59,8 @@ void each_field(Visitor& visit, Seen<Visitor, Shard>& shard) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, DataOptions>& data) {
-  visit("kind", data.kind, kWord, left_out_if("bytes"));
-  const bool counts_items = data.kind != "bytes";
+  visit("kind", data.kind, left_out_if(DataKind::bytes));
+  const bool counts_items = data.kind != DataKind::bytes;
   const bool sharded = visit.has("shards", !data.shards.empty());
   if (!sharded) visit("train", data.train);
   if (visit.has("train_items", !sharded && counts_items)) visit("train_items", data.train_items, kAny);
@@ -80,18 +73,18 @@ void each_field(Visitor& visit, Seen<Visitor, DataOptions>& data) {
     visit("mirror_ca", data.mirror_ca, Text{kMirrorCaBytesMax}, kLeftOutIfUnset);
     visit("shard_rounds", data.shard_rounds, kAny, left_out_if(DataOptions().shard_rounds));
   }
-  visit("sampling", data.sampling, kWord, left_out_if("epochs"));
+  visit("sampling", data.sampling, left_out_if(Sampling::epochs));
 }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, OptimizerOptions>& optimizer) {
-  visit("kind", optimizer.kind, kWord);
+  visit("kind", optimizer.kind);
   each_optimizer_setting(optimizer, visiting_settings(visit));
 }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, ScheduleOptions>& schedule) {
-  visit("kind", schedule.kind, kWord, left_out_if("cosine"));
+  visit("kind", schedule.kind, left_out_if(ScheduleKind::cosine));
   each_schedule_setting(schedule, visiting_settings(visit));
 }
 
@@ -99,7 +92,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, LocalOptions>& local) {
   visit("optimizer", local.optimizer);
   visit("schedule", local.schedule);
-  visit("partners", local.partners, kWord, kLeftOutIfUnset);
+  visit("partners", local.partners);
   visit("mix_every", local.mix_every, kAny, left_out_if(1), SettingRange<int>{1, 100'000});
   visit("consensus_bound", local.consensus_bound, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
   if (visit.has("mixing_rate", !mixes_plainly(local))) {
@@ -114,12 +107,12 @@ void each_field(Visitor& visit, Seen<Visitor, LocalOptions>& local) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, AveragingOptions>& averaging) {
-  visit("formation", averaging.formation, kWord);
+  visit("formation", averaging.formation);
   visit("group_size", averaging.group_size, kAny);
 }
 
 // Fields with a default were added later and are left out where they have it: manifests without them keep their bytes,
-// and so their signatures.
+// and so their signatures. A round's fields stand among the manifest's own.
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
   visit("version", manifest.version, kAny, SettingRange<int>{1, 1});
@@ -136,16 +129,16 @@ void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
   visit("rounds_max", manifest.rounds_max, kAny, kRounds);
   visit("peers_max", manifest.peers_max, kAny, SettingRange<int>{1, 1 << 20});
   visit("flops_per_sample", manifest.flops_per_sample, kAny, SettingRange<double>{0, 1e18});
-  visit("codec", manifest.codec, kWord);
-  visit("contribution_codec", manifest.contribution_codec, kWord, kLeftOutIfUnset);
-  visit("error_feedback", manifest.error_feedback, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
-  visit("low_rank", manifest.low_rank, kAny, kLeftOutIfUnset, SettingRange<int>{0, kLowRankMax});
-  visit("averaging", manifest.averaging, kLeftOutIfUnset);
-  visit("delay_parameter_updates", manifest.delay_parameter_updates, kLeftOutIfUnset);
+  visit("codec", manifest.round.codec);
+  visit("contribution_codec", manifest.round.contribution_codec);
+  visit("error_feedback", manifest.round.error_feedback, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
+  visit("low_rank", manifest.round.low_rank, kAny, kLeftOutIfUnset, SettingRange<int>{0, kLowRankMax});
+  visit("averaging", manifest.round.averaging, kLeftOutIfUnset);
+  visit("delay_parameter_updates", manifest.round.delay_parameter_updates, kLeftOutIfUnset);
   visit("checkpoint_rounds", manifest.checkpoint_rounds, kAny, left_out_if(RunManifest().checkpoint_rounds), kRounds);
-  visit("precision", manifest.precision, kWord, left_out_if("fp32"));
-  visit("moments", manifest.moments, kWord, left_out_if("fp32"));
-  visit("client_min", manifest.client_min, kWord);
+  visit("precision", manifest.precision, left_out_if(Precision::fp32));
+  visit("moments", manifest.moments, left_out_if(MomentForm::fp32));
+  visit("client_min", manifest.client_min, Text{kVersionBytesMax});
   visit("initial_state_digest", manifest.initial_state_digest, kLeftOutIfUnset);
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
-#include "shared/base/verify.h"
+#include "shared/base/words.h"
 #include "shared/run/layouts.h"
 #include "shared/run/round_parts.h"
 
@@ -18,60 +19,62 @@ std::int64_t resnet_values(const ModelOptions& model) {
 }
 
 struct Facts {
-  std::string_view data_kinds;  // in the form of a message
+  std::span<const DataKind> data_kinds;
   SampleForm text_form = SampleForm::next_token;
   bool has_program = false;
   bool writes_text = false;
   std::int64_t (*input_values)(const ModelOptions&) = no_values;
 };
 
-struct Architecture {
-  std::string_view name;
+constexpr std::array kAnyData{DataKind::bytes, DataKind::tokens, DataKind::labelled};
+constexpr std::array kTokens{DataKind::tokens};
+constexpr std::array kLabelled{DataKind::labelled};
+constexpr std::span<const DataKind> kText = std::span(kAnyData).first(2);
+
+struct Traits {
+  Architecture architecture;
   std::vector<ParameterInfo> (*layout)(const ModelOptions&);
   double (*flops)(const ModelOptions&);
   double (*activations)(const ModelOptions&);
   Facts facts;
 };
 
-// Every architecture. Its settings: each_model_setting(). Its computation: client/models.
-constexpr std::array kArchitectures = {
-    Architecture{
-        "gpt", gpt_layout, gpt_flops, gpt_activations, {.data_kinds = "'bytes' or 'tokens'", .writes_text = true}},
-    Architecture{"albert",
-                 albert_layout,
-                 albert_flops,
-                 albert_activations,
-                 {.data_kinds = "'tokens'", .text_form = SampleForm::masked_tokens}},
-    Architecture{"resnet",
-                 resnet_layout,
-                 resnet_flops,
-                 resnet_activations,
-                 {.data_kinds = "'labelled'", .input_values = resnet_values}},
-    Architecture{
-        "mlp", mlp_layout, mlp_flops, mlp_activations, {.data_kinds = "'labelled'", .input_values = mlp_values}},
-    Architecture{"script",
-                 script_layout,
-                 script_flops,
-                 script_activations,
-                 {.data_kinds = "'bytes', 'tokens' or 'labelled'", .has_program = true}},
+// Every architecture, in the order of the enum. Its settings: each_model_setting(). Its computation: client/models.
+constexpr std::array kTraits = {
+    Traits{Architecture::gpt, gpt_layout, gpt_flops, gpt_activations, {.data_kinds = kText, .writes_text = true}},
+    Traits{Architecture::albert,
+           albert_layout,
+           albert_flops,
+           albert_activations,
+           {.data_kinds = kTokens, .text_form = SampleForm::masked_tokens}},
+    Traits{Architecture::resnet,
+           resnet_layout,
+           resnet_flops,
+           resnet_activations,
+           {.data_kinds = kLabelled, .input_values = resnet_values}},
+    Traits{Architecture::mlp,
+           mlp_layout,
+           mlp_flops,
+           mlp_activations,
+           {.data_kinds = kLabelled, .input_values = mlp_values}},
+    Traits{Architecture::script,
+           script_layout,
+           script_flops,
+           script_activations,
+           {.data_kinds = kAnyData, .has_program = true}},
 };
 
-const Architecture* find(std::string_view name) {
-  const auto found = std::find_if(kArchitectures.begin(), kArchitectures.end(),
-                                  [&](const Architecture& architecture) { return architecture.name == name; });
-  return found == kArchitectures.end() ? nullptr : &*found;
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < kTraits.size(); ++i) {
+    if (kTraits[i].architecture != static_cast<Architecture>(i)) return false;
+  }
+  return kTraits.size() == kArchitectureWords.size();
 }
+static_assert(is_in_order());
 
-const Architecture& architecture_of(const ModelOptions& model) {
-  const Architecture* found = find(model.architecture);
-  VERIFY(found != nullptr);  // a manifest is checked before anything asks
-  return *found;
-}
+const Traits& traits_of(const ModelOptions& model) { return kTraits[static_cast<std::size_t>(model.architecture)]; }
 
-Facts facts_of(const ModelOptions& model) {
-  const Architecture* found = find(model.architecture);
-  return found == nullptr ? Facts{} : found->facts;
-}
+const Facts& facts_of(const ModelOptions& model) { return traits_of(model).facts; }
 
 }  // namespace
 
@@ -79,24 +82,18 @@ bool has_program(const ModelOptions& model) { return facts_of(model).has_program
 bool writes_text(const ModelOptions& model) { return facts_of(model).writes_text; }
 std::int64_t input_values(const ModelOptions& model) { return facts_of(model).input_values(model); }
 SampleForm text_form(const ModelOptions& model) { return facts_of(model).text_form; }
-std::string data_kinds(const ModelOptions& model) { return std::string(facts_of(model).data_kinds); }
-
-bool learns_from(const ModelOptions& model, std::string_view data_kind) {
-  const std::string_view kinds = facts_of(model).data_kinds;
-  return kinds.empty() || kinds.find("'" + std::string(data_kind) + "'") != std::string_view::npos;
+std::string data_kinds(const ModelOptions& model) {
+  std::vector<std::string_view> words;
+  for (const DataKind kind : facts_of(model).data_kinds) words.push_back(word_of(kind));
+  return in_quotes(words);
 }
 
-bool is_architecture(std::string_view name) { return find(name) != nullptr; }
-
-std::string architectures() {
-  std::string names;
-  for (const Architecture& architecture : kArchitectures) {
-    names += (names.empty() ? "'" : ", '") + std::string(architecture.name) + "'";
-  }
-  return names;
+bool learns_from(const ModelOptions& model, DataKind kind) {
+  const std::span<const DataKind> kinds = facts_of(model).data_kinds;
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-std::vector<ParameterInfo> model_layout(const ModelOptions& model) { return architecture_of(model).layout(model); }
+std::vector<ParameterInfo> model_layout(const ModelOptions& model) { return traits_of(model).layout(model); }
 
 std::size_t parameter_count(const ModelOptions& model) {
   const std::vector<ParameterInfo> layout = model_layout(model);
@@ -112,7 +109,7 @@ std::size_t local_state_size(const RunManifest& manifest) {
   return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.local->optimizer)));
 }
 
-double flops_per_sample(const ModelOptions& model) { return architecture_of(model).flops(model); }
+double flops_per_sample(const ModelOptions& model) { return traits_of(model).flops(model); }
 
 double MemoryNeeds::total() const { return programs + state + gradients + activations; }
 
@@ -128,7 +125,7 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
     needs.state += vectors.state * vector;
     needs.gradients += vectors.gradients * vector;
   }
-  needs.activations = static_cast<double>(sizeof(float)) * architecture_of(manifest.model).activations(manifest.model);
+  needs.activations = static_cast<double>(sizeof(float)) * traits_of(manifest.model).activations(manifest.model);
   return needs;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "shared/run/run_manifest.h"
@@ -48,15 +47,12 @@ struct Convolution {
   int size = 0;  // height and width of the result, pixels
 };
 
-bool is_architecture(std::string_view name);
-// True if a model of this architecture can learn from data of this kind (DataOptions::kind); an unknown one can.
-bool learns_from(const ModelOptions& model, std::string_view data_kind);
+// True if a model of this architecture can learn from data of this kind.
+bool learns_from(const ModelOptions& model, DataKind kind);
 // "'bytes' or 'tokens'"
 std::string data_kinds(const ModelOptions& model);
 // The form of its samples where the data is text.
 SampleForm text_form(const ModelOptions& model);
-// "'gpt', 'albert', …"
-std::string architectures();
 
 // Returns the convolutions in the order of the layout.
 std::vector<Convolution> resnet_convolutions(const ModelOptions& model);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "shared/run/manifest_fields.h"
@@ -11,15 +10,6 @@
 namespace starling::wire {
 namespace {
 
-// "'a', 'b' or 'c'"
-std::string quoted(const std::vector<std::string_view>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
-  }
-  return text;
-}
-
 class ModelChecks {
  public:
   explicit ModelChecks(Checker& check) : check_(check) {}
@@ -27,10 +17,8 @@ class ModelChecks {
   void operator()(std::string_view name, Number value, const ModelSetting<Number>& setting) const {
     check_.within(fmt::format("model.{}", name), value, setting.least, setting.most);
   }
-  void operator()(std::string_view name, const std::string& value, const ModelWord& setting) const {
-    const bool known = std::find(setting.words.begin(), setting.words.end(), value) != setting.words.end();
-    check_.word(fmt::format("model.{}", name), value, known, quoted(setting.words));
-  }
+  template <typename Word>
+  void operator()(std::string_view /*name*/, Word /*value*/, const ModelWord<Word>& /*setting*/) const {}
 
  private:
   Checker& check_;
@@ -39,20 +27,19 @@ class ModelChecks {
 }  // namespace
 
 void check_model(Checker& check, const ModelOptions& model) {
-  check.word("model.architecture", model.architecture, is_architecture(model.architecture),
-             fmt::format("one of {}", architectures()));
   each_model_setting(model, ModelChecks(check));
   if (!check.status().ok()) return;
-  const bool attends = model.architecture == "gpt" || model.architecture == "albert";
-  const int parts = attends ? (model.positions == "rotary" ? 2 * model.heads : model.heads) : 1;
+  const bool attends = model.architecture == Architecture::gpt || model.architecture == Architecture::albert;
+  const bool rotary = model.positions == Positions::rotary;
+  const int parts = attends ? (rotary ? 2 * model.heads : model.heads) : 1;
   check.that(model.width % parts == 0, "model.width", fmt::format("{}", model.width),
-             model.positions == "rotary" ? fmt::format("a multiple of twice model.heads ({})", model.heads)
-                                         : fmt::format("a multiple of model.heads ({})", model.heads));
-  if (model.architecture == "albert") {
+             rotary ? fmt::format("a multiple of twice model.heads ({})", model.heads)
+                    : fmt::format("a multiple of model.heads ({})", model.heads));
+  if (model.architecture == Architecture::albert) {
     check.within("model.context", model.context, kMaskedContextMin, std::numeric_limits<int>::max());
     check.within("model.vocabulary", model.vocabulary, kReservedTokens + 1, std::numeric_limits<int>::max());
   }
-  if (model.architecture == "resnet") {
+  if (model.architecture == Architecture::resnet) {
     check.that(model.layers == 18 || model.layers == 50, "model.layers", fmt::format("{}", model.layers), "18 or 50");
   }
 }

@@ -3,8 +3,10 @@
 // knows a setting that another does not. The parts of an architecture are in model_layout.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,15 +36,30 @@ struct ScriptModel {
   std::int64_t activation_bytes = 0;
 };
 
+// The kinds of models that trainers know, and programs of the operator's own.
+enum class Architecture : std::uint8_t { gpt, albert, resnet, mlp, script };
+inline constexpr std::array<std::string_view, 5> kArchitectureWords{"gpt", "albert", "resnet", "mlp", "script"};
+inline std::span<const std::string_view> words_of(Architecture /*architecture*/) { return kArchitectureWords; }
+
+// How a gpt knows tokens' positions.
+enum class Positions : std::uint8_t { learned, rotary };
+inline constexpr std::array<std::string_view, 2> kPositionsWords{"learned", "rotary"};
+inline std::span<const std::string_view> words_of(Positions /*positions*/) { return kPositionsWords; }
+
+// Between the layers of a gpt's blocks: the square of a rectifier's output, or gelu in its tanh form.
+enum class Activation : std::uint8_t { relu2, gelu };
+inline constexpr std::array<std::string_view, 2> kActivationWords{"relu2", "gelu"};
+inline std::span<const std::string_view> words_of(Activation /*activation*/) { return kActivationWords; }
+
 struct ModelOptions {
-  std::string architecture = "gpt";   // gpt, albert, resnet, mlp or script
-  int layers = 4;                     // blocks; resnet: 18 or 50; mlp: hidden layers
-  int width = 128;                    // values between the blocks
-  int heads = 4;                      // attention heads
-  int context = 128;                  // tokens (bytes, or others) a sample holds, beside the last target
-  int vocabulary = 256;               // number of tokens; 256 where they are byte values
-  std::string positions = "learned";  // gpt: or rotary
-  std::string activation = "relu2";   // gpt: relu2, the square of a rectifier's output; or gelu (its tanh form)
+  Architecture architecture = Architecture::gpt;
+  int layers = 4;                             // blocks; resnet: 18 or 50; mlp: hidden layers
+  int width = 128;                            // values between the blocks
+  int heads = 4;                              // attention heads
+  int context = 128;                          // tokens (bytes, or others) a sample holds, beside the last target
+  int vocabulary = 256;                       // number of tokens; 256 where they are byte values
+  Positions positions = Positions::learned;   // gpt
+  Activation activation = Activation::relu2;  // gpt
   int recent = 3;            // gpt: tokens before its own whose embeddings join a position's input (model_layout.h)
   int embedding_width = 64;  // albert: a token's, before it is widened to the model's width
   int mlp_width = 512;       // albert: hidden layer of a block
@@ -54,7 +71,7 @@ struct ModelOptions {
   ScriptModel script{};      // script
 };
 
-// Facts about an architecture, from the table in model_layout.cpp. An unknown one has none of them.
+// Facts about an architecture, from the table in model_layout.cpp.
 // True if the model is a program of the operator's own, which volunteers are asked about before they run it.
 bool has_program(const ModelOptions& model);
 // True if the model can continue a text token by token.
@@ -70,22 +87,23 @@ struct ModelSetting {
   Number most;
   std::optional<Number> left_out{};
 };
-// Like ModelSetting, for a word; `words` in the form of a message: "'learned' or 'rotary'".
+// Like ModelSetting, for a word.
+template <typename Word>
 struct ModelWord {
-  std::vector<std::string_view> words;
-  std::optional<std::string_view> left_out{};
+  std::optional<Word> left_out{};
 };
 
 // Calls visit(name, value, setting) for each setting that options.architecture has, in the order of the canonical form.
-// Options may be const. An unknown architecture has none.
+// Options may be const.
 template <typename Options, typename Visit>
 void each_model_setting(Options& options, const Visit& visit) {
   using Count = ModelSetting<int>;
   constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kVocabularyMax = 1 << 20,
                 kClassesMax = 1 << 20;
-  const bool is_gpt = options.architecture == "gpt", is_albert = options.architecture == "albert";
-  const bool is_resnet = options.architecture == "resnet", is_mlp = options.architecture == "mlp";
-  const bool is_script = options.architecture == "script";  // context and vocabulary of text, or classes
+  const auto is = [&options](Architecture architecture) { return options.architecture == architecture; };
+  const bool is_gpt = is(Architecture::gpt), is_albert = is(Architecture::albert);
+  const bool is_resnet = is(Architecture::resnet), is_mlp = is(Architecture::mlp);
+  const bool is_script = is(Architecture::script);  // context and vocabulary of text, or classes
   if (is_gpt || is_albert || is_resnet || is_mlp) visit("layers", options.layers, Count{1, kLayersMax});
   if (is_gpt || is_albert || is_mlp) visit("width", options.width, Count{1, kWidthMax});
   if (is_gpt || is_albert) {
@@ -94,8 +112,8 @@ void each_model_setting(Options& options, const Visit& visit) {
     visit("vocabulary", options.vocabulary, Count{2, kVocabularyMax});
   }
   if (is_gpt) {
-    visit("positions", options.positions, ModelWord{{"learned", "rotary"}, "learned"});
-    visit("activation", options.activation, ModelWord{{"relu2", "gelu"}, "relu2"});
+    visit("positions", options.positions, ModelWord<Positions>{Positions::learned});
+    visit("activation", options.activation, ModelWord<Activation>{Activation::relu2});
     visit("recent", options.recent, Count{0, 8, 3});
   }
   if (is_albert) {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "shared/base/verify.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::wire {
@@ -79,15 +78,6 @@ void decode_block(const NarrowFloats& narrow, const std::uint8_t* bytes, std::sp
 
 }  // namespace
 
-std::optional<MomentForm> moment_form(std::string_view name) {
-  if (name == "fp32") return MomentForm::fp32;
-  if (name == "fp16") return MomentForm::fp16;
-  if (name == "fp8") return MomentForm::fp8;
-  return std::nullopt;
-}
-
-std::string moment_forms() { return "'fp32', 'fp16' or 'fp8'"; }
-
 NarrowFloats narrow_floats(MomentForm form, std::size_t vector) {
   if (vector == 0 || form == MomentForm::fp32) return {};
   const bool is_signed = vector != kSecondMoments;
@@ -96,11 +86,7 @@ NarrowFloats narrow_floats(MomentForm form, std::size_t vector) {
                                   : NarrowFloats{3 + more, 15, is_signed, 1};
 }
 
-StateForm state_form(const RunManifest& manifest) {
-  const auto moments = moment_form(manifest.moments);
-  VERIFY(moments.has_value());
-  return {parameter_count(manifest.model), *moments};
-}
+StateForm state_form(const RunManifest& manifest) { return {parameter_count(manifest.model), manifest.moments}; }
 
 std::size_t state_bytes(const StateForm& form, std::size_t first, std::size_t floats) {
   std::size_t bytes = 0;

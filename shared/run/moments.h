@@ -15,24 +15,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/run/number_forms.h"
 
 namespace starling::wire {
 
 struct RunManifest;
-
-// The form of one moment: floats, half precision, or a byte a value.
-enum class MomentForm : std::uint8_t { fp32, fp16, fp8 };
-
-std::optional<MomentForm> moment_form(std::string_view name);
-// "'fp32', 'fp16' or 'fp8'"
-std::string moment_forms();
 
 constexpr std::size_t kMomentBlockFloats = 64;
 

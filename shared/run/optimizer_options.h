@@ -3,14 +3,20 @@
 // and each_schedule_setting(): one table each, so that no door knows a setting that another does not.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <string_view>
 
 namespace starling::wire {
 
+// The rule of a step. accum_adamw is AdamW whose stored moments follow the mean gradient of a window of rounds.
+enum class OptimizerKind : std::uint8_t { sgd, adamw, lamb, muon, accum_adamw };
+inline constexpr std::array<std::string_view, 5> kOptimizerWords{"sgd", "adamw", "lamb", "muon", "accum_adamw"};
+inline std::span<const std::string_view> words_of(OptimizerKind /*kind*/) { return kOptimizerWords; }
+
 struct OptimizerOptions {
-  std::string kind = "adamw";   // sgd, adamw, lamb, muon or accum_adamw
+  OptimizerKind kind = OptimizerKind::adamw;
   double momentum = 0.9;        // sgd, and muon's hidden matrices
   bool nesterov = false;        // sgd, and muon's hidden matrices
   double beta1 = 0.9;           // all others, and muon's other tensors
@@ -27,13 +33,18 @@ struct OptimizerOptions {
   double clip_norm = 1.0;  // limit for the averaged gradient; 0: no clipping
 };
 
-// Learning rate by round: linear warm-up, then by its kind
+// The learning rate by round: linear warm-up, then
 //   cosine        half a cosine down to final_fraction of the peak at total_rounds, and on at that
 //   linear        a straight line to the same
 //   inverse_sqrt  the peak times the root of warmup_rounds (at least 1) over the round's number, counted from 1
 //   constant      the peak
+enum class ScheduleKind : std::uint8_t { cosine, linear, inverse_sqrt, constant };
+inline constexpr std::array<std::string_view, 4> kScheduleWords{"cosine", "linear", "inverse_sqrt", "constant"};
+inline std::span<const std::string_view> words_of(ScheduleKind /*kind*/) { return kScheduleWords; }
+
+// The schedule and its settings.
 struct ScheduleOptions {
-  std::string kind = "cosine";
+  ScheduleKind kind = ScheduleKind::cosine;
   double learning_rate = 3e-3;
   std::int64_t warmup_rounds = 50;
   std::int64_t total_rounds = 1000;  // cosine, linear
@@ -48,13 +59,7 @@ struct SettingRange {
 };
 
 // The options of `kind` when the operator says nothing more.
-OptimizerOptions default_optimizer(std::string_view kind);
-
-// "'sgd', 'adamw', …"
-std::string optimizer_kinds();
-std::string schedule_kinds();
-bool is_optimizer_kind(std::string_view kind);
-bool is_schedule_kind(std::string_view kind);
+OptimizerOptions default_optimizer(OptimizerKind kind);
 
 // Number of vectors of the parameters' length that the optimizer keeps beside them, and that replicas hand to each
 // other.
@@ -63,23 +68,22 @@ int moment_vectors(const OptimizerOptions& options);
 bool has_end(const ScheduleOptions& options);
 
 // Calls visit(name, value, range) for each setting that options.kind has, in the order of the canonical form. Options
-// may be const. An unknown kind has those that all have.
+// may be const.
 template <typename Options, typename Visit>
 void each_optimizer_setting(Options& options, const Visit& visit) {
   using Range = SettingRange<double>;
   constexpr Range kDecayRate{0, 0.999999};
-  const bool is_sgd = options.kind == "sgd", is_muon = options.kind == "muon", is_lamb = options.kind == "lamb";
-  const bool is_accum = options.kind == "accum_adamw", is_adamw = options.kind == "adamw";
+  const bool is_sgd = options.kind == OptimizerKind::sgd, is_muon = options.kind == OptimizerKind::muon;
   if (is_sgd || is_muon) {
     visit("momentum", options.momentum, kDecayRate);
     visit("nesterov", options.nesterov, SettingRange<bool>{false, true});
   }
-  if (is_adamw || is_lamb || is_muon || is_accum) {
+  if (!is_sgd) {
     visit("beta1", options.beta1, kDecayRate);
     visit("beta2", options.beta2, kDecayRate);
     visit("epsilon", options.epsilon, Range{1e-16, 1});
   }
-  if (is_lamb) {
+  if (options.kind == OptimizerKind::lamb) {
     visit("trust_min", options.trust_min, Range{0, 1});
     visit("trust_max", options.trust_max, Range{1, 1e6});
   }
@@ -87,7 +91,9 @@ void each_optimizer_setting(Options& options, const Visit& visit) {
     visit("newton_schulz_steps", options.newton_schulz_steps, SettingRange<int>{1, 20});
     visit("update_rms", options.update_rms, Range{1e-6, 100});
   }
-  if (is_accum) visit("window_rounds", options.window_rounds, SettingRange<std::int64_t>{1, 10'000});
+  if (options.kind == OptimizerKind::accum_adamw) {
+    visit("window_rounds", options.window_rounds, SettingRange<std::int64_t>{1, 10'000});
+  }
   visit("weight_decay", options.weight_decay, Range{0, 10});
   visit("clip_norm", options.clip_norm, Range{0, 1e6});
 }

@@ -5,10 +5,10 @@
 #include <array>
 #include <vector>
 
+#include "shared/base/words.h"
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
-#include "shared/run/moments.h"
 #include "shared/wire/codec.h"
 
 namespace starling::wire {
@@ -17,13 +17,8 @@ namespace {
 // above this, averages lead past their partners' mean by more than the whole distance
 constexpr double kGossipGainMax = 2;
 
-bool gossips(const RunManifest& manifest) { return manifest.local && !manifest.local->partners.empty(); }
-
 // True if results leave values out: those of the codec that may.
-bool has_sparse_results(const RunManifest& manifest) {
-  const Result<Codec> results = codec_from_name(manifest.codec);
-  return results.ok() && !carries_results(*results);
-}
+bool has_sparse_results(const RunManifest& manifest) { return !carries_results(manifest.round.codec); }
 
 // Sums: the vector that the trainer shares with the daemon and the one that grows; and the one before, which is
 // averaged or still asked for, and the average: these two are of a fragment, if rounds average fragments.
@@ -38,7 +33,7 @@ PartVectors vectors_of_local_steps(const RunManifest& manifest) {
 void check_delayed_updates(Checker& check, const RunManifest& manifest) {
   if (!manifest.local) return;
   const LocalOptions& local = *manifest.local;
-  const bool delays = manifest.delay_parameter_updates;
+  const bool delays = manifest.round.delay_parameter_updates;
   check.that(local.merge_alpha >= 0 && local.merge_alpha < 1, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
              "0 or more, and below 1");
   check.that(delays || local.merge_alpha == 0, "local.merge_alpha", fmt::format("{}", local.merge_alpha),
@@ -49,7 +44,7 @@ void check_delayed_updates(Checker& check, const RunManifest& manifest) {
 // Batches are computed at parameters that steps do not touch meanwhile; local steps are counted from some. The
 // parameters that one's own sum leads to are written there or, with eager local steps, kept beside.
 PartVectors vectors_of_delayed_updates(const RunManifest& manifest) {
-  if (!manifest.delay_parameter_updates) return {};
+  if (!manifest.round.delay_parameter_updates) return {};
   return {manifest.local && manifest.local->eager ? 2.0 : 1.0, 0};
 }
 
@@ -59,14 +54,14 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
   const std::string found = fmt::format("{}", fragments);
   check.within("local.fragments", fragments, 1, kFragmentsMax);
   if (!check.status().ok() || fragments == 1) return;
-  check.that(manifest.delay_parameter_updates, "local.fragments", found,
+  check.that(manifest.round.delay_parameter_updates, "local.fragments", found,
              "1 unless delay_parameter_updates is true: the others go on while one is averaged");
   check.that(!manifest.local->eager, "local.eager", "true",
              "false where local.fragments is above 1: a fragment's displacement tells nothing of the others");
-  const std::string& kind = manifest.optimizer.kind;
-  check.word("optimizer.kind", kind, kind == "sgd" || kind == "adamw",
+  const OptimizerKind kind = manifest.optimizer.kind;
+  check.word("optimizer.kind", word_of(kind), kind == OptimizerKind::sgd || kind == OptimizerKind::adamw,
              "'sgd' or 'adamw' where local.fragments is above 1: parameters step one by one");
-  check.that(moment_form(manifest.moments) == MomentForm::fp32, "moments", fmt::format("'{}'", manifest.moments),
+  check.word("moments", word_of(manifest.moments), manifest.moments == MomentForm::fp32,
              "'fp32' where local.fragments is above 1: moments are rounded in blocks, and fragments begin within them");
   const auto parameters = check.status().ok() ? parameter_count(manifest.model) : 0;
   check.that(parameters == 0 || parameters >= static_cast<std::size_t>(fragments) * static_cast<std::size_t>(fragments),
@@ -74,48 +69,46 @@ void check_fragments(Checker& check, const RunManifest& manifest) {
 }
 
 void check_codecs(Checker& check, const RunManifest& manifest) {
-  const Result<Codec> results = codec_from_name(manifest.codec);
-  check.that(results.ok(), "codec", fmt::format("'{}'", manifest.codec), fmt::format("one of {}", codec_names()));
-  const bool separate = !manifest.contribution_codec.empty();
-  const Result<Codec> contributions = separate ? codec_from_name(manifest.contribution_codec) : results;
-  check.that(contributions.ok(), "contribution_codec", fmt::format("'{}'", manifest.contribution_codec),
-             fmt::format("one of {}", codec_names()));
-  if (!results.ok() || !contributions.ok()) return;
+  const Codec contributions = manifest.round.contribution_codec.value_or(manifest.round.codec);
   const bool sparse_results = has_sparse_results(manifest);
-  check.that((!sparse_results && carries_results(*contributions)) || manifest.error_feedback > 0, "error_feedback", "0",
-             "above 0 (0.95, say) where anything travels as sparse");
+  check.that((!sparse_results && carries_results(contributions)) || manifest.round.error_feedback > 0, "error_feedback",
+             "0", "above 0 (0.95, say) where anything travels as sparse");
   check.that(
-      !sparse_results || manifest.optimizer.kind == "sgd", "codec", "'sparse'",
+      !sparse_results || manifest.optimizer.kind == OptimizerKind::sgd, "codec", "'sparse'",
       "another one where optimizer.kind is not 'sgd': what is said in a later round, but all at once, has to count "
       "as much as if it had been said in time");
   check.that(
-      !sparse_results || manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
+      !sparse_results || manifest.round.averaging.formation != Formation::grid, "averaging.formation", "'grid'",
       "'auto' or 'one-group' where codec is 'sparse': what columns and their heads average again has to be whole");
 }
 
 // The contribution's error, and the result's.
-PartVectors vectors_of_codecs(const RunManifest& manifest) { return {0, manifest.error_feedback > 0 ? 2.0 : 0.0}; }
+PartVectors vectors_of_codecs(const RunManifest& manifest) {
+  return {0, manifest.round.error_feedback > 0 ? 2.0 : 0.0};
+}
 
 void check_low_rank(Checker& check, const RunManifest& manifest) {
-  if (manifest.low_rank == 0) return;
-  check.that(manifest.contribution_codec.empty(), "contribution_codec",
-             fmt::format("'{}'", manifest.contribution_codec), "empty where low_rank is not 0");
+  if (manifest.round.low_rank == 0) return;
+  if (const std::optional<Codec> contributions = manifest.round.contribution_codec) {
+    check.word("contribution_codec", to_string(*contributions), false, "empty where low_rank is not 0");
+  }
   const auto layout = check.status().ok() ? model_layout(manifest.model) : std::vector<ParameterInfo>();
   if (!layout.empty()) {  // nothing is known of a script's file before it was looked at
-    check.that(!low_rank_layout(layout, manifest.low_rank).matrices.empty(), "low_rank",
-               fmt::format("{}", manifest.low_rank), "0, or fewer: no matrix of this model gains from so many factors");
+    check.that(!low_rank_layout(layout, manifest.round.low_rank).matrices.empty(), "low_rank",
+               fmt::format("{}", manifest.round.low_rank),
+               "0, or fewer: no matrix of this model gains from so many factors");
   }
   check.that(!has_sparse_results(manifest), "codec", "'sparse'",
              "another one where low_rank is not 0: factors make up for matrices, not for what a codec leaves out");
-  check.that(manifest.averaging.formation != "grid", "averaging.formation", "'grid'",
+  check.that(manifest.round.averaging.formation != Formation::grid, "averaging.formation", "'grid'",
              "'auto' or 'one-group' where low_rank is not 0: columns and their heads average vectors only once");
-  check.that(!manifest.delay_parameter_updates, "delay_parameter_updates", "true",
+  check.that(!manifest.round.delay_parameter_updates, "delay_parameter_updates", "true",
              "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
 }
 
 void check_gossip_settings(Checker& check, const LocalOptions& local) {
   const auto at_rest = [&](const char* field, auto found, auto without) {
-    check.that(!local.partners.empty() || found == without, field, fmt::format("{}", found),
+    check.that(local.partners || found == without, field, fmt::format("{}", found),
                fmt::format("{} where local.partners is empty: nobody mixes between rounds", without));
   };
   const LocalOptions none;
@@ -140,24 +133,20 @@ void check_gossip_settings(Checker& check, const LocalOptions& local) {
 
 void check_gossip(Checker& check, const RunManifest& manifest) {
   if (!manifest.local) return;
-  const std::string& partners = manifest.local->partners;
-  const bool known = partners == "complete" || partners == "ring" || partners == "exponential" ||
-                     partners == "alternating-exponential-ring" || partners == "random" || partners == "grid";
-  check.word("local.partners", partners, partners.empty() || known,
-             "'complete', 'ring', 'exponential', 'alternating-exponential-ring', 'random' or 'grid', or empty: nobody "
-             "mixes between rounds");
-  check.that(
-      !manifest.delay_parameter_updates || partners.empty(), "local.partners", fmt::format("'{}'", partners),
-      "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
+  if (gossips(manifest.local)) {
+    check.word(
+        "local.partners", word_of(*manifest.local->partners), !manifest.round.delay_parameter_updates,
+        "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
+  }
   check_gossip_settings(check, *manifest.local);
-  check.that(!gossips(manifest) || !has_sparse_results(manifest), "codec", "'sparse'",
+  check.that(!gossips(manifest.local) || !has_sparse_results(manifest), "codec", "'sparse'",
              "another one where local.partners is not empty: mixings have no error feedback");
 }
 
 // The vector that is sent and the average that comes back; other than plain means need also the place and the speed
 // that earlier averages have led to.
 PartVectors vectors_of_gossip(const RunManifest& manifest) {
-  if (!gossips(manifest)) return {};
+  if (!gossips(manifest.local)) return {};
   return {0, mixes_plainly(*manifest.local) ? 2.0 : 4.0};
 }
 
@@ -186,20 +175,19 @@ void check_round_parts(Checker& check, const RunManifest& manifest) {
 RoundTraffic round_traffic(const RunManifest& manifest) {
   RoundTraffic traffic;
   traffic.floats = averaged_floats(manifest);
-  traffic.legs = manifest.low_rank > 0 ? 2 : 1;
-  traffic.codec = manifest.codec;
-  traffic.contribution_codec = manifest.contribution_codec.empty() ? manifest.codec : manifest.contribution_codec;
-  traffic.narrows_contributions = manifest.error_feedback > 0 && manifest.low_rank == 0;
+  traffic.legs = manifest.round.low_rank > 0 ? 2 : 1;
+  traffic.codec = manifest.round.codec;
+  traffic.contribution_codec = manifest.round.contribution_codec.value_or(manifest.round.codec);
+  traffic.narrows_contributions = manifest.round.error_feedback > 0 && manifest.round.low_rank == 0;
   return traffic;
 }
 
 std::int64_t RoundTraffic::contribution_bytes() const {
-  return static_cast<std::int64_t>(
-      encoded_bytes(codec_from_name(contribution_codec).value(), static_cast<std::size_t>(floats)));
+  return static_cast<std::int64_t>(encoded_bytes(contribution_codec, static_cast<std::size_t>(floats)));
 }
 
 std::int64_t RoundTraffic::result_bytes() const {
-  return static_cast<std::int64_t>(encoded_bytes(codec_from_name(codec).value(), static_cast<std::size_t>(floats)));
+  return static_cast<std::int64_t>(encoded_bytes(codec, static_cast<std::size_t>(floats)));
 }
 
 }  // namespace starling::wire

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "shared/run/run_manifest.h"
@@ -36,10 +35,10 @@ void check_round_parts(Checker& check, const RunManifest& manifest);
 
 // The bytes that a round moves between its members, as far as the manifest decides: plans may make them fewer.
 struct RoundTraffic {
-  std::int64_t floats = 0;         // averaged_floats: of a member's averaging, all its legs together
-  int legs = 1;                    // averagings one after the other
-  std::string codec;               // codec of results
-  std::string contribution_codec;  // codec of contributions
+  std::int64_t floats = 0;                 // averaged_floats: of a member's averaging, all its legs together
+  int legs = 1;                            // averagings one after the other
+  Codec codec = Codec::fp32;               // codec of results
+  Codec contribution_codec = Codec::fp32;  // codec of contributions
   // Whether plans may give members with slow lines a codec that leaves much out, because later rounds make up for it.
   bool narrows_contributions = false;
   // A member's whole contribution, and the whole result.

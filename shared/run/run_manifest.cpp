@@ -9,7 +9,6 @@
 
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
-#include "shared/run/moments.h"
 #include "shared/run/round_parts.h"
 #include "shared/run/training_data.h"
 #include "shared/wire/limits.h"
@@ -42,19 +41,17 @@ bool is_title(std::string_view text) {
 // True if empty, or numbers with dots between them: "1.2.3".
 bool is_version(std::string_view text) {
   if (text.empty()) return true;
-  return text.size() <= kWordBytesMax && only_of(text, "0123456789.") && text.front() != '.' && text.back() != '.' &&
+  return text.size() <= kVersionBytesMax && only_of(text, "0123456789.") && text.front() != '.' && text.back() != '.' &&
          text.find("..") == std::string_view::npos;
 }
 
 // Checks that the model can learn from data of that kind.
 void check_kind(Checker& check, const RunManifest& manifest) {
-  const std::string& kind = manifest.data.kind;
-  check.word("data.kind", kind, kind == "bytes" || kind == "tokens" || kind == "labelled",
-             "'bytes', 'tokens' or 'labelled'");
+  const DataKind kind = manifest.data.kind;
   const ModelOptions& model = manifest.model;
-  check.word("data.kind", kind, learns_from(model, kind),
-             fmt::format("{} for a model of {}", data_kinds(model), model.architecture));
-  if (kind == "bytes") {
+  check.word("data.kind", word_of(kind), learns_from(model, kind),
+             fmt::format("{} for a model of {}", data_kinds(model), word_of(model.architecture)));
+  if (kind == DataKind::bytes) {
     check.that(model.vocabulary == kByteValues, "model.vocabulary", fmt::format("{}", model.vocabulary),
                "256 where data.kind is 'bytes'");
   }
@@ -71,12 +68,9 @@ void check_optimizer(Checker& check, std::string_view of, const OptimizerOptions
       check.within(name_of(table, name), value, range.least, range.most);
     };
   };
-  check.word(name_of("optimizer", "kind"), optimizer.kind, is_optimizer_kind(optimizer.kind),
-             "one of " + optimizer_kinds());
   each_optimizer_setting(optimizer, checks("optimizer"));
-  check.that(optimizer.kind != "sgd" || !optimizer.nesterov || optimizer.momentum > 0, name_of("optimizer", "nesterov"),
-             "true", "false where optimizer.momentum is 0");
-  check.word(name_of("schedule", "kind"), schedule.kind, is_schedule_kind(schedule.kind), "one of " + schedule_kinds());
+  check.that(optimizer.kind != OptimizerKind::sgd || !optimizer.nesterov || optimizer.momentum > 0,
+             name_of("optimizer", "nesterov"), "true", "false where optimizer.momentum is 0");
   each_schedule_setting(schedule, checks("schedule"));
   check.that(!has_end(schedule) || schedule.warmup_rounds <= schedule.total_rounds,
              name_of("schedule", "warmup_rounds"), fmt::format("{}", schedule.warmup_rounds),
@@ -107,7 +101,7 @@ void check_data(Checker& check, const RunManifest& manifest) {
     check.that(per_lane >= needed, "data.shards", fmt::format("with {} samples for each of its lanes", per_lane),
                fmt::format("with at least {}: make shards larger, or {}", needed, smaller));
   } else {
-    const bool bytes = data.kind == "bytes";
+    const bool bytes = data.kind == DataKind::bytes;
     check.that(per_lane >= needed, bytes ? "data.train.bytes" : "data.train_items",
                fmt::format("{}", bytes ? data.train.bytes : data.train_items),
                fmt::format("at least {}, or {}", needed * manifest.peers_max + (labelled ? 0 : manifest.model.context),
@@ -117,11 +111,8 @@ void check_data(Checker& check, const RunManifest& manifest) {
 }
 
 void check_moments(Checker& check, const RunManifest& manifest) {
-  const auto form = moment_form(manifest.moments);
-  const std::string found = fmt::format("'{}'", manifest.moments);
-  check.that(form.has_value(), "moments", found, moment_forms());
-  if (form == MomentForm::fp32) return;
-  check.that(moment_vectors(manifest.optimizer) > 0, "moments", found,
+  if (manifest.moments == MomentForm::fp32) return;
+  check.word("moments", word_of(manifest.moments), moment_vectors(manifest.optimizer) > 0,
              "'fp32' where optimizer.momentum is 0: there are no moments");
 }
 
@@ -144,14 +135,9 @@ void check_settings(Checker& check, const RunManifest& manifest) {
              fmt::format("{}", manifest.micro_batch_size),
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
   check_round_parts(check, manifest);
-  const AveragingOptions& averaging = manifest.averaging;
-  check.that(averaging.formation == "auto" || averaging.formation == "one-group" || averaging.formation == "grid",
-             "averaging.formation", fmt::format("'{}'", averaging.formation), "'auto', 'one-group' or 'grid'");
-  if (averaging.group_size != 0) {
-    check.within("averaging.group_size", averaging.group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
+  if (const int group_size = manifest.round.averaging.group_size; group_size != 0) {
+    check.within("averaging.group_size", group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
   }
-  check.word("precision", manifest.precision, manifest.precision == "fp32" || manifest.precision == "bf16",
-             "'fp32' or 'bf16'");
   check_moments(check, manifest);
   check.that(is_version(manifest.client_min), "client_min", fmt::format("'{}'", manifest.client_min),
              "a version such as '0.1.0', or empty");
@@ -166,13 +152,13 @@ bool mixes_plainly(const LocalOptions& local) {
 }
 
 SampleForm sample_form(const RunManifest& manifest) {
-  if (manifest.data.kind == "labelled") return SampleForm::labelled;
+  if (manifest.data.kind == DataKind::labelled) return SampleForm::labelled;
   return text_form(manifest.model);
 }
 
 std::int64_t sample_space(const RunManifest& manifest, std::size_t shard) {
   const DataOptions& data = manifest.data;
-  const std::int64_t whole = data.kind == "bytes" ? data.train.bytes : data.train_items;
+  const std::int64_t whole = data.kind == DataKind::bytes ? data.train.bytes : data.train_items;
   const std::int64_t items = data.shards.empty() ? whole : data.shards[shard].items;
   return sample_form(manifest) == SampleForm::labelled ? items : window_space(items, manifest.model.context);
 }

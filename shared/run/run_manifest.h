@@ -13,28 +13,21 @@
 #include "shared/base/result.h"
 #include "shared/run/data_options.h"
 #include "shared/run/model_options.h"
+#include "shared/run/number_forms.h"
 #include "shared/run/optimizer_options.h"
+#include "shared/run/round_options.h"
 
 namespace starling::wire {
 
 constexpr std::size_t kManifestBytesMax = 64 * 1024;
-
-// The formation of groups in a round.
-struct AveragingOptions {
-  std::string formation =
-      "auto";          // "one-group", "grid", or "auto": whichever is predicted to average more samples an hour
-  int group_size = 0;  // the most members of a group; 0: the best size is chosen
-  friend bool operator==(const AveragingOptions&, const AveragingOptions&) = default;
-};
 
 // Volunteers step by themselves between rounds; rounds average how far each has come from the agreed parameters, and
 // `optimizer` steps on that mean. A step takes micro_batch_size samples; moments stay local.
 struct LocalOptions {
   OptimizerOptions optimizer;
   ScheduleOptions schedule;  // by round, like the run's own
-  // Gossip between rounds: parameters are averaged with a few others', while steps go on. A word of
-  // shared/swarm/gossip_groups.h chooses the partners; empty: no gossip.
-  std::string partners{};
+  // Gossip between rounds: parameters are averaged with a few others', while steps go on. None: no gossip.
+  std::optional<GossipPartners> partners{};
   int mix_every = 1;  // least number of own steps from one gossip average to the next
   // Gossip becomes rarer as long as it finds the consensus distance below this, as a fraction of the parameters' length
   // (shared/swarm/gossip_interval.h); 0: it does not.
@@ -55,6 +48,8 @@ struct LocalOptions {
   bool eager = false;
 };
 
+// True if members gossip between rounds.
+inline bool gossips(const std::optional<LocalOptions>& local) { return local && local->partners; }
 // True if gossip averages are means of parameters, and nothing else.
 bool mixes_plainly(const LocalOptions& local);
 
@@ -73,21 +68,14 @@ struct RunManifest {
   RoundIndex rounds_max = 0;           // the run is complete after this many rounds; 0: never
   int peers_max = 256;                 // sample lanes; see sample_position in training_data.h
   double flops_per_sample = 0;         // forward and backward; sets credit
-  std::string codec = "fp32";          // codec of averaged gradients between peers, and of each member's contribution
-  std::string contribution_codec;  // codec of each member's contribution, where it is another one; empty: like codec
-  double error_feedback = 0;       // the fraction of the error left by codecs that is made up for in the next round
-  int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
-  AveragingOptions averaging;
-  // Gradients are averaged while those of the next round are computed already, on parameters that are one step old.
-  // With local steps, displacements are averaged while steps go on.
-  bool delay_parameter_updates = false;
+  RoundOptions round;
   // Rounds between two copies of the state that the coordinator keeps, about, for when all who hold it are gone; 0: no
   // copies.
   RoundIndex checkpoint_rounds = 100;
-  std::string precision = "fp32";  // precision of matrix products; bf16: where a volunteer's machine is made for it
+  Precision precision = Precision::fp32;  // bf16: where a volunteer's machine is made for it
   // The form to which members round the optimizer's moments after every step (moments.h), so that fewer bytes bring
   // them to members that join; fp32: they stay whole.
-  std::string moments = "fp32";
+  MomentForm moments = MomentForm::fp32;
   std::string client_min;  // oldest client version that may take part
   // The digest of the state of round 0, which every member makes for itself (shared/state/initial_state.h); no other
   // begins the run. Zero: the manifest does not sign it.

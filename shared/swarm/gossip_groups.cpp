@@ -1,7 +1,6 @@
 #include "shared/swarm/gossip_groups.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -38,24 +37,27 @@ GroupId gossip_id(const wire::GroupInfo& gossip, const GroupId& last, std::uint6
 
 }  // namespace
 
-std::span<const std::string_view> gossip_partners() {
-  static constexpr std::array<std::string_view, 6> kWords{
-      "complete", "ring", "exponential", "alternating-exponential-ring", "random", "grid"};
-  return kWords;
-}
-
-FormationSpec gossip_formation(std::string_view partners, std::size_t members) {
-  if (partners == "ring") return {Kind::ring_pairs, {}};
-  if (partners == "exponential") return {Kind::exponential_pairs, {}};
-  if (partners == "alternating-exponential-ring") return {Kind::alternating_exponential_ring, {1}};
-  if (partners == "random") return {Kind::random_groups, {2}};
-  if (partners == "complete" && members <= wire::kGroupMembersMax) return {Kind::one_group, {}};
-  VERIFY(partners == "grid" || partners == "complete");
+FormationSpec gossip_formation(wire::GossipPartners partners, std::size_t members) {
+  switch (partners) {
+    case wire::GossipPartners::complete:
+      if (members <= wire::kGroupMembersMax) return {Kind::one_group, {}};
+      break;
+    case wire::GossipPartners::ring:
+      return {Kind::ring_pairs, {}};
+    case wire::GossipPartners::exponential:
+      return {Kind::exponential_pairs, {}};
+    case wire::GossipPartners::alternating_exponential_ring:
+      return {Kind::alternating_exponential_ring, {1}};
+    case wire::GossipPartners::random:
+      return {Kind::random_groups, {2}};
+    case wire::GossipPartners::grid:
+      break;
+  }
   const auto side = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(members))));
   return {Kind::planned_grid, {side, side}};
 }
 
-GossipGroups::GossipGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+GossipGroups::GossipGroups(wire::GossipPartners partners, wire::GroupInfo last, std::span<const PeerId> members,
                            const AgreedBucket& agreed)
     : last_(std::move(last)), bucket_(agreed.bucket.number) {
   for (const wire::GroupMember& member : last_.members) {

@@ -5,16 +5,16 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "shared/protocol/group_info.h"
 #include "shared/run/buckets.h"
+#include "shared/run/round_options.h"
 #include "shared/swarm/group_formation.h"
 
 namespace starling::swarm {
 
-// The formation that a manifest's word stands for, with this number of members:
+// The formation that the choice of partners stands for, with this number of members:
 //   complete           everybody with everybody (in the formation of a grid, if a group cannot have them all)
 //   ring, exponential  exchange_topologies.h; a member without a partner sits the meeting out
 //   alternating-exponential-ring
@@ -22,8 +22,7 @@ namespace starling::swarm {
 //                      devices are one volunteer, so those whose turn it is not sit it out
 //   random             pairs drawn again for every meeting; one group of three where their number is odd
 //   grid               a planned grid as near to a square as can be: groups of its rows, then of its columns
-std::span<const std::string_view> gossip_partners();  // those words
-FormationSpec gossip_formation(std::string_view partners, std::size_t members);
+FormationSpec gossip_formation(wire::GossipPartners partners, std::size_t members);
 
 // A meeting from one member's view. All of its members have equal weight.
 struct GossipGroup {
@@ -45,7 +44,7 @@ struct AgreedBucket {
 class GossipGroups {
  public:
   // `last`: the plan of the round that `members`, members of it, have finished together.
-  GossipGroups(std::string_view partners, wire::GroupInfo last, std::span<const PeerId> members,
+  GossipGroups(wire::GossipPartners partners, wire::GroupInfo last, std::span<const PeerId> members,
                const AgreedBucket& agreed);
 
   // Returns the group of `self` in the next meeting; none if it is alone, or if nobody there can be called without a

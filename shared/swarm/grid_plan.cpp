@@ -101,7 +101,8 @@ Spread plan_spread(const wire::GroupInfo& column, std::span<const wire::MemberIn
     links.push_back({info.upload_bytes_per_s, info.download_bytes_per_s, owns(info, has_direct)});
     spread.seats.push_back({0, std::any_of(heads.begin(), heads.end(), is_it)});
   }
-  const double bytes_per_float = narrower_codecs(column.codec, false).front().bytes_per_float;
+  const double bytes_per_float =
+      narrower_codecs(wire::codec_from_name(column.codec).value(), false).front().bytes_per_float;
   std::vector<Load> loads;
   for (const Link& link : with_typical_speeds(links)) {
     loads.push_back({link, spread.seats[loads.size()].head ? bytes_per_float : 0});
@@ -172,7 +173,7 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
   const std::int64_t usual = plan_group(members, stage).segment_floats;
   stage.segment_floats =
       segment_floats_for(usual, options.vector_floats, std::max(all_heads.size(), dealt.front().size()));
-  stage.contribution_codec.clear();  // the heads' contributions are averages: nothing makes up for their losses
+  stage.contribution_codec.reset();  // the heads' contributions are averages: nothing makes up for their losses
   const RoundPlan heads = plan_round(all_heads, stage);
   stage.contribution_codec = options.contribution_codec;
 

@@ -157,11 +157,14 @@ wire::GroupInfo frame_of(std::span<const wire::MemberInfo> members, const PlanOp
   group.autonomous = options.autonomous;
   group.vector_floats = options.vector_floats;
   group.segment_floats = options.segment_floats;
-  group.codec = options.codec;
+  group.codec = to_string(options.codec);
   group.start_in_ms = options.start_in_ms;
   group.begin_within_ms = begin_within_ms(members, options);
   return group;
 }
+
+// Returns nothing for a member that sends in the group's codec.
+std::string name_of(const std::optional<wire::Codec>& codec) { return std::string(codec ? to_string(*codec) : ""); }
 
 void seat_latecomers(RoundPlan& plan, const PlanOptions& options) {
   std::vector<std::pair<wire::GroupMember, double>> seats;
@@ -169,7 +172,7 @@ void seat_latecomers(RoundPlan& plan, const PlanOptions& options) {
     seats.emplace_back(std::move(plan.group.members[rank]), plan.ready_s[rank]);
   }
   for (const wire::Endpoint& endpoint : options.latecomers) {
-    seats.push_back({{endpoint, 0, options.contribution_codec, wire::MemberRole::late}, 0});
+    seats.push_back({{endpoint, 0, name_of(options.contribution_codec), wire::MemberRole::late}, 0});
   }
   std::sort(seats.begin(), seats.end(),
             [](const auto& a, const auto& b) { return a.first.endpoint.peer < b.first.endpoint.peer; });
@@ -188,7 +191,7 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
   std::sort(sorted.begin(), sorted.end(),
             [](const wire::MemberInfo& a, const wire::MemberInfo& b) { return a.endpoint.peer < b.endpoint.peer; });
   const std::vector<Volunteer> volunteers = volunteers_of(sorted);
-  const std::string& widest = options.contribution_codec.empty() ? options.codec : options.contribution_codec;
+  const wire::Codec widest = options.contribution_codec.value_or(options.codec);
   const std::vector<CodecCost> codecs = narrower_codecs(widest, options.error_feedback);
   RoleOptions wanted;
   wanted.vector_floats = static_cast<double>(options.vector_floats);
@@ -198,7 +201,7 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
   wanted.overhead_s = kOverheadSeconds;
   wanted.may_leave_out = options.may_leave_out;
   // An owner contributes the losses of its encoding in the next round.
-  wanted.may_only_reduce = wire::carries_results(wire::codec_from_name(options.codec).value());
+  wanted.may_only_reduce = wire::carries_results(options.codec);
   RoleChoice choice = everybody_alike(volunteers, wanted);
   if (choice.unhurried_s >= kDemotionWorthSeconds) choice = choose_roles(volunteers, wanted);
   RoundPlan plan;
@@ -220,7 +223,7 @@ RoundPlan plan_round(std::span<const wire::MemberInfo> members, const PlanOption
     wire::GroupMember& member = plan.group.members.emplace_back();
     member.endpoint = sorted[i].endpoint;
     member.part_floats = parts[i];
-    member.codec = duty.codec > 0 ? std::string(codecs[duty.codec].name) : options.contribution_codec;
+    member.codec = name_of(duty.codec > 0 ? codecs[duty.codec].codec : options.contribution_codec);
     member.role = duty.role;
   }
   if (options.segment_floats <= 0) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "shared/base/ids.h"
 #include "shared/protocol/group_info.h"
 #include "shared/swarm/shares.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 
@@ -22,8 +24,8 @@ struct PlanOptions {
   // 0: a length that passes the slowest line in 5 ms, encoded, if speeds are known, and that is little beside the
   // vector for all members together
   std::int64_t segment_floats = 0;
-  std::string codec = "fp32";         // codec of results
-  std::string contribution_codec{};   // empty: like codec; members with a slow line may get a narrower one
+  wire::Codec codec = wire::Codec::fp32;            // codec of results
+  std::optional<wire::Codec> contribution_codec{};  // none: like codec; members with a slow line may get a narrower one
   bool error_feedback = false;        // members make up for the losses of their codecs: very narrow ones may be used
   SampleCount target_batch_size = 0;  // 0: no member is demoted, however slow its line
   // members that cannot follow the others' rounds may be left out; needs speeds that can be relied on

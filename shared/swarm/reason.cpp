@@ -36,7 +36,7 @@ std::string remedy(const Duty& duty, const RoleOptions& options) {
   if (duty.left_out) return "it is left out";
   if (duty.role == wire::MemberRole::auxiliary) return "it only adds up";
   std::string text;
-  if (duty.codec > 0) text = fmt::format("it sends {}", options.codecs[duty.codec].name);
+  if (duty.codec > 0) text = fmt::format("it sends {}", to_string(options.codecs[duty.codec].codec));
   if (duty.role != wire::MemberRole::deferred) return text;
   return text + (text.empty() ? "it" : " and") + fmt::format(" has the result after {:.1f} s", duty.ready_s);
 }

@@ -367,17 +367,17 @@ void Planner::improve(std::vector<Assignment>& assignments) const {
 
 }  // namespace
 
-std::vector<CodecCost> narrower_codecs(std::string_view widest, bool error_feedback) {
+std::vector<CodecCost> narrower_codecs(wire::Codec widest, bool error_feedback) {
   constexpr std::size_t kMeasured = 1 << 16;
   const auto bytes_of = [](wire::Codec codec) {
     return static_cast<double>(wire::encoded_bytes(codec, kMeasured)) / static_cast<double>(kMeasured);
   };
-  const double bytes_max = bytes_of(wire::codec_from_name(widest).value());
+  const double bytes_max = bytes_of(widest);
   std::vector<CodecCost> codecs{{widest, bytes_max, 1}};
   for (std::uint8_t number = 0; wire::codec_from_number(number); ++number) {
     const wire::Codec codec = *wire::codec_from_number(number);
     if (!error_feedback && bytes_of(codec) < 1) continue;
-    if (bytes_of(codec) < bytes_max * kNarrower) codecs.push_back({to_string(codec), bytes_of(codec), 1});
+    if (bytes_of(codec) < bytes_max * kNarrower) codecs.push_back({codec, bytes_of(codec), 1});
   }
   std::sort(codecs.begin(), codecs.end(),
             [](const CodecCost& a, const CodecCost& b) { return a.bytes_per_float > b.bytes_per_float; });

@@ -5,23 +5,23 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "shared/protocol/group_info.h"
 #include "shared/swarm/shares.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 
 // A way to encode contributions.
 struct CodecCost {
-  std::string_view name;
+  wire::Codec codec = wire::Codec::fp32;
   double bytes_per_float = sizeof(float);
   double worth = 1;  // value of a sample that travels in it, in samples of full precision
 };
 
 // Returns `widest` and the codecs below it; without error feedback none that loses more than int8 does.
-std::vector<CodecCost> narrower_codecs(std::string_view widest, bool error_feedback);
+std::vector<CodecCost> narrower_codecs(wire::Codec widest, bool error_feedback);
 
 // A member's line and speed, as measured in earlier rounds.
 struct Volunteer {

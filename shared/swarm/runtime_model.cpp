@@ -144,7 +144,7 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
     const Link link{host.link.upload * kPayloadShare, host.link.download * kPayloadShare, host.link.dialable};
     volunteers.push_back({link, host.samples_per_s});
   }
-  const std::string& sent_as = method.contribution_codec.empty() ? method.codec : method.contribution_codec;
+  const wire::Codec sent_as = method.contribution_codec.value_or(method.codec);
   const std::vector<CodecCost> codecs = narrower_codecs(sent_as, method.error_feedback);
   const bool factors = method.factor_floats > 0;  // few enough for every line: nobody is demoted for them
   RoleOptions options{.vector_floats = factors ? method.factor_floats : method.vector_floats,
@@ -152,7 +152,7 @@ RoundForecast predict_round(std::span<const Host> hosts, const Method& method) {
                       .codecs = codecs};
   options.result_bytes = narrower_codecs(method.codec, false).front().bytes_per_float;
   options.overhead_s = (factors ? 2 : 1) * kRoundTrips * longest_round_trip(hosts);
-  options.may_only_reduce = wire::carries_results(wire::codec_from_name(method.codec).value());
+  options.may_only_reduce = wire::carries_results(method.codec);
   const RoleChoice choice = choose_roles(volunteers, options);
   std::vector<Host> stay;
   for (std::size_t i = 0; i < hosts.size(); ++i) {

@@ -30,12 +30,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "shared/swarm/formation_choice.h"
 #include "shared/swarm/shares.h"
+#include "shared/wire/codec.h"
 
 namespace starling::swarm {
 
@@ -58,8 +59,8 @@ struct Method {
   double recovery_s = kRecoverySeconds;  // until others have made up for a member that vanishes while they average
   double round_samples = 0;              // samples of all together, between two averagings
   double micro_batch = 1;                // samples that a computer takes at once
-  std::string codec = "fp32";
-  std::string contribution_codec{};  // empty: like codec
+  wire::Codec codec = wire::Codec::fp32;
+  std::optional<wire::Codec> contribution_codec{};  // none: like codec
   bool error_feedback = false;
   bool grid = false;  // columns and heads (grid_plan.h), which move everything 2 1/2 times, in three stages
   bool delay_parameter_updates = false;

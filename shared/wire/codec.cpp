@@ -27,6 +27,8 @@ std::size_t sparse_bytes(std::size_t floats) {
 
 }  // namespace
 
+std::span<const std::string_view> words_of(Codec /*codec*/) { return kNames; }
+
 Result<Codec> codec_from_name(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found != kNames.end()) return static_cast<Codec>(found - kNames.begin());

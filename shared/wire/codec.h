@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ constexpr std::size_t sparse_chunk_bytes(std::size_t floats) {
   return 4 + (values * 12 + 7) / 8 + (values * 2 + 7) / 8;
 }
 
+std::span<const std::string_view> words_of(Codec codec);
 // Returns unsupported, with a list of the names, for a name this build does not have.
 Result<Codec> codec_from_name(std::string_view name);
 std::string_view to_string(Codec codec);

@@ -7,8 +7,8 @@
 //   }
 //
 // Fields are visited in the order of the text. Members that are objects have descriptions of their own; lists name
-// their Items, then the rules of an item; enums have a table words_of(). A member that is a std::optional is written if
-// it has a value. Descriptions stand in headers *_fields.h, which only .cpp files include.
+// their Items, then the rules of an item; enums have words (words.h). A member that is a std::optional is written if it
+// has a value. Descriptions stand in headers *_fields.h, which only .cpp files include.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/base/words.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -101,8 +102,6 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 template <typename T>
 concept Id = IsId<T>::value;
 template <typename T>
-concept Enum = std::is_enum_v<T>;
-template <typename T>
 concept Object = std::is_class_v<T> && !Id<T> && !requires(T member) {
   member.empty();
 }
@@ -145,16 +144,9 @@ bool may_miss(const Rule& rule) {
   return rule.left_out.has_value();
 }
 
-// The place of `word` in the table; the table's size if it is not there.
-std::size_t index_of(std::span<const std::string_view> words, std::string_view word);
 constexpr std::size_t kEnumWordBytesMax = 32;
 
 }  // namespace fields
-
-template <fields::Enum Word>
-std::string_view word_of(Word value) {
-  return words_of(value)[static_cast<std::size_t>(value)];
-}
 
 // Writes the members of a message into a JSON object that is open.
 class FieldWriter {
@@ -182,7 +174,7 @@ class FieldWriter {
     out_.text(in.name, member.hex());
     out_.close('}');
   }
-  void put(std::string_view name, fields::Enum auto member, const auto&...) { out_.text(name, word_of(member)); }
+  void put(std::string_view name, WordEnum auto member, const auto&...) { out_.text(name, word_of(member)); }
   template <typename T, typename... Rules>
   void put(std::string_view name, const std::optional<T>& member, const Rules&... rules) {
     if (member.has_value()) return put(name, *member, rules...);
@@ -260,15 +252,14 @@ class FieldReader {
   static void get(JsonReader& in, std::string_view /*name*/, fields::Id auto& member, const InObject& object) {
     read_id(in, object.name, member);
   }
-  template <fields::Enum T>
+  template <WordEnum T>
   static void get(JsonReader& in, std::string_view name, T& member, const auto&...) {
     std::string word;
     in.text(name, word, fields::kEnumWordBytesMax);
     if (!in.status().ok()) return;
-    const std::span<const std::string_view> words = words_of(member);
-    const std::size_t index = fields::index_of(words, word);
-    if (index == words.size()) return in.refuse(name, "is no known word");
-    member = static_cast<T>(index);
+    const std::optional<T> known = from_word<T>(word);
+    if (!known) return in.refuse(name, no_word(word, allowed_words<T>()));
+    member = *known;
   }
   template <typename T, typename... Rules>
   static void get(JsonReader& in, std::string_view name, std::optional<T>& member, const Rules&... rules) {

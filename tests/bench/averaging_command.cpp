@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "shared/base/words.h"
 #include "shared/run/moments.h"
 #include "shared/wire/codec.h"
 
@@ -79,7 +80,9 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
       ->capture_default_str();
-  command->add_option("--moments", options.moments, "What it holds of the optimizer's: " + wire::moment_forms())
+  command
+      ->add_option("--moments", options.moments,
+                   "What it holds of the optimizer's: " + allowed_words<wire::MomentForm>())
       ->check(CLI::IsMember({"fp32", "fp16", "fp8"}))
       ->capture_default_str();
   auto* table = command->add_option(

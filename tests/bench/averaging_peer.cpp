@@ -30,7 +30,7 @@ constexpr std::int64_t kLayers = 10;  // layers of equal length that the vector 
 
 std::vector<wire::Bucket> buckets_of(std::int64_t floats) {
   wire::ModelOptions model;
-  model.architecture = "script";
+  model.architecture = wire::Architecture::script;
   for (std::int64_t layer = 0; layer < kLayers; ++layer) {
     model.script.tensors.push_back(
         {fmt::format("layer{}", layer), {floats * (layer + 1) / kLayers - floats * layer / kLayers}});
@@ -147,7 +147,7 @@ swarm::PlanOptions BenchPeer::plan_options() const {
   plan.run_id = kBenchRun;
   plan.round = round_;
   plan.vector_floats = child_.bench.floats;
-  plan.codec = child_.bench.codec;
+  plan.codec = wire::codec_from_name(child_.bench.codec).value();
   plan.error_feedback = true;
   plan.target_batch_size = static_cast<SampleCount>(kSamplesPerSecond * child_.bench.batch_s * child_.bench.peers);
   return plan;
@@ -208,7 +208,7 @@ Status BenchPeer::begin_gossip() {
     for (const wire::MemberInfo& member : members_) peers.push_back(member.endpoint.peer);
     buckets_ = buckets_of(child_.bench.floats);
     for (const wire::Bucket& bucket : buckets_) {
-      gossips_.emplace_back("exponential", all, peers, swarm::AgreedBucket{bucket, 1, Digest()});
+      gossips_.emplace_back(wire::GossipPartners::exponential, all, peers, swarm::AgreedBucket{bucket, 1, Digest()});
     }
   }
   last_.clear();

@@ -224,8 +224,8 @@ struct BareResnet final : BareModel {
 };
 
 std::shared_ptr<BareModel> make(const wire::ModelOptions& model) {
-  if (model.architecture == "albert") return std::make_shared<BareAlbert>(model);
-  if (model.architecture == "resnet") return std::make_shared<BareResnet>(model);
+  if (model.architecture == wire::Architecture::albert) return std::make_shared<BareAlbert>(model);
+  if (model.architecture == wire::Architecture::resnet) return std::make_shared<BareResnet>(model);
   return std::make_shared<BareGpt>(model);
 }
 

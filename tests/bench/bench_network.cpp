@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "shared/crypto/certificates.h"
 
 namespace starling::bench {
@@ -50,7 +51,7 @@ std::vector<float> bench_state(std::int64_t floats) {
 wire::StateForm bench_form(const AveragingOptions& options) {
   constexpr std::int64_t kVectors = 3;
   return {static_cast<std::size_t>((options.state_floats + kVectors - 1) / kVectors),
-          wire::moment_form(options.moments).value()};
+          from_word<wire::MomentForm>(options.moments).value()};
 }
 
 }  // namespace starling::bench

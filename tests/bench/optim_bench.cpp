@@ -19,24 +19,24 @@ namespace {
 struct Subject {
   std::string name;
   wire::OptimizerOptions options;
-  double floats_moved;           // per parameter in one step
-  std::string moments = "fp32";  // form that they are rounded to
+  double floats_moved;                                // per parameter in one step
+  wire::MomentForm moments = wire::MomentForm::fp32;  // form that they are rounded to
 };
 
 std::vector<Subject> subjects() {
-  wire::OptimizerOptions plain = wire::default_optimizer("sgd");
+  wire::OptimizerOptions plain = wire::default_optimizer(wire::OptimizerKind::sgd);
   plain.momentum = 0;
   // The gradient once for its norm; then the gradient, and each vector in and out.
   return {{"plain_sgd", plain, 1 + 1 + 2},
-          {"sgd", wire::default_optimizer("sgd"), 1 + 1 + 4},
-          {"adamw", wire::default_optimizer("adamw"), 1 + 1 + 6},
+          {"sgd", wire::default_optimizer(wire::OptimizerKind::sgd), 1 + 1 + 4},
+          {"adamw", wire::default_optimizer(wire::OptimizerKind::adamw), 1 + 1 + 6},
           // Moments in and out once more.
-          {"adamw_fp16", wire::default_optimizer("adamw"), 1 + 1 + 6 + 4, "fp16"},
-          {"adamw_fp8", wire::default_optimizer("adamw"), 1 + 1 + 6 + 4, "fp8"},
+          {"adamw_fp16", wire::default_optimizer(wire::OptimizerKind::adamw), 1 + 1 + 6 + 4, wire::MomentForm::fp16},
+          {"adamw_fp8", wire::default_optimizer(wire::OptimizerKind::adamw), 1 + 1 + 6 + 4, wire::MomentForm::fp8},
           // Gradient and vectors once before, for the trust ratios.
-          {"lamb", wire::default_optimizer("lamb"), 1 + 4 + 1 + 6},
+          {"lamb", wire::default_optimizer(wire::OptimizerKind::lamb), 1 + 4 + 1 + 6},
           // Four vectors in and two out; in the last round of a window two more.
-          {"accum_adamw", wire::default_optimizer("accum_adamw"), 1 + 1 + 6}};
+          {"accum_adamw", wire::default_optimizer(wire::OptimizerKind::accum_adamw), 1 + 1 + 6}};
 }
 
 wire::RunManifest manifest_of(const OptimBenchOptions& options, const Subject& subject) {

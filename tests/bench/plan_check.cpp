@@ -58,7 +58,7 @@ swarm::RoundForecast predict(const AveragingOptions& options, const std::vector<
   swarm::Method method;
   method.vector_floats = static_cast<double>(options.floats);
   method.round_samples = options.batch_s * kSamplesPerS * static_cast<double>(hosts.size());
-  method.codec = options.codec;
+  method.codec = wire::codec_from_name(options.codec).value();
   method.error_feedback = true;
   method.gossip_members = 2;
   return swarm::predict_round(hosts, method);

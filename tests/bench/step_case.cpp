@@ -63,13 +63,14 @@ StepCase step_case(std::string_view name) {
   wire::ModelOptions& model = manifest.model;
   manifest.peers_max = 1;
   manifest.micro_batch_size = 8;
-  model.architecture = wanted.name;
   if (name == "gpt") {
+    model.architecture = wire::Architecture::gpt;
     model.layers = 6;
     model.width = 384;
     model.heads = 6;
   } else if (name == "albert") {
-    manifest.data.kind = "tokens";
+    model.architecture = wire::Architecture::albert;
+    manifest.data.kind = wire::DataKind::tokens;
     model.layers = 12;
     model.width = 768;
     model.heads = 12;
@@ -80,7 +81,8 @@ StepCase step_case(std::string_view name) {
     wanted.micro_batches_a_step = 2;
   } else {
     VERIFY(name == "resnet");
-    manifest.data.kind = "labelled";
+    model.architecture = wire::Architecture::resnet;
+    manifest.data.kind = wire::DataKind::labelled;
     model.layers = 18;
     manifest.micro_batch_size = 32;
     wanted.micro_batches_a_step = 1;
@@ -89,8 +91,8 @@ StepCase step_case(std::string_view name) {
 }
 
 std::vector<std::uint8_t> step_data(const wire::RunManifest& manifest) {
-  if (manifest.data.kind == "labelled") return images(manifest.model);
-  return manifest.data.kind == "tokens" ? tokens(manifest.model) : text();
+  if (manifest.data.kind == wire::DataKind::labelled) return images(manifest.model);
+  return manifest.data.kind == wire::DataKind::tokens ? tokens(manifest.model) : text();
 }
 
 }  // namespace starling::bench

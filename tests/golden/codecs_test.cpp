@@ -32,8 +32,8 @@ struct Training {
   const char* results;
   const char* contributions;
   double error_feedback;
-  int rank = 0;                  // rank of low-rank products; 0: the vector is sent whole
-  const char* moments = "fp32";  // form that they are rounded to after each step
+  int rank = 0;                                       // rank of low-rank products; 0: the vector is sent whole
+  wire::MomentForm moments = wire::MomentForm::fp32;  // form that they are rounded to after each step
 };
 
 wire::RunManifest tiny_run(const Training& how) {
@@ -148,8 +148,8 @@ TEST_CASE("a model trained through narrow codecs ends near where one trained thr
   const double sparse = trained({"fp16", "sparse", 0.95});
   const double rank8 = trained({"fp32", "", 1, 8});
   const double rank4 = trained({"fp16", "", 1, 4});
-  const double fp16_moments = trained({"fp32", "", 0, 0, "fp16"});
-  const double fp8_moments = trained({"fp32", "", 0, 0, "fp8"});
+  const double fp16_moments = trained({"fp32", "", 0, 0, wire::MomentForm::fp16});
+  const double fp8_moments = trained({"fp32", "", 0, 0, wire::MomentForm::fp8});
   MESSAGE("bits per byte: fp32 " << exact << ", int8 " << int8 << ", int4 with feedback " << int4
                                  << ", sparse with feedback " << sparse << ", rank 8 " << rank8 << ", rank 4 in fp16 "
                                  << rank4 << ", moments in fp16 " << fp16_moments << ", in fp8 " << fp8_moments);

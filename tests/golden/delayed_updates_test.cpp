@@ -34,7 +34,7 @@ constexpr TimePoint kNow{std::chrono::seconds(1000)};
 
 wire::RunManifest tiny_run(bool delays) {
   wire::RunManifest manifest;
-  manifest.delay_parameter_updates = delays;
+  manifest.round.delay_parameter_updates = delays;
   manifest.run_id = "tiny";
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
   manifest.peers_max = 8;

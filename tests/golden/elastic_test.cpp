@@ -17,6 +17,7 @@
 #include "client/optim/optimizer.h"
 #include "client/training/batches.h"
 #include "client/training/torch_trainer.h"
+#include "shared/base/words.h"
 #include "shared/state/initial_state.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/golden/tiny_text.h"
@@ -36,12 +37,12 @@ constexpr RoundIndex kDeathRound = 33;
 constexpr int kDyingLane = 2;
 constexpr std::size_t kDeathEvent = 160;  // some segments of the dying member have been delivered, others have not
 
-wire::RunManifest tiny_run(const std::string& optimizer) {
+wire::RunManifest tiny_run(wire::OptimizerKind optimizer) {
   wire::RunManifest manifest;
   manifest.optimizer = wire::default_optimizer(optimizer);
   // For a whole window its steps are g / (|g| + epsilon): rounding must be small compared with epsilon where g is
   // nearly zero.
-  if (optimizer == "accum_adamw") manifest.optimizer.epsilon = 1e-5;
+  if (optimizer == wire::OptimizerKind::accum_adamw) manifest.optimizer.epsilon = 1e-5;
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 32};
   manifest.peers_max = 8;
   manifest.micro_batch_size = 64;
@@ -51,9 +52,9 @@ wire::RunManifest tiny_run(const std::string& optimizer) {
 }
 
 wire::RunManifest tiny_albert() {
-  wire::RunManifest manifest = tiny_run("lamb");
-  manifest.data.kind = "tokens";
-  manifest.model = {.architecture = "albert",
+  wire::RunManifest manifest = tiny_run(wire::OptimizerKind::lamb);
+  manifest.data.kind = wire::DataKind::tokens;
+  manifest.model = {.architecture = wire::Architecture::albert,
                     .layers = 2,
                     .width = 64,
                     .heads = 2,
@@ -280,8 +281,8 @@ double difference_after_all_rounds(const wire::RunManifest& manifest, const std:
     }
   }
   const auto survivor = swarm.gather(kRounds - 1).front();
-  MESSAGE(manifest.optimizer.kind << ": the parameter that differs most: "
-                                  << worst_parameter(manifest.model, survivor->state, single.state));
+  MESSAGE(word_of(manifest.optimizer.kind)
+          << ": the parameter that differs most: " << worst_parameter(manifest.model, survivor->state, single.state));
   CHECK(distance(single.state, initial) > 1e-2);  // training has changed them
   return distance(std::span(survivor->state).first(parameters), std::span(single.state).first(parameters));
 }
@@ -289,8 +290,8 @@ double difference_after_all_rounds(const wire::RunManifest& manifest, const std:
 }  // namespace
 
 TEST_CASE("fifty rounds of unequal peers that join, leave and die end where one process with all their samples ends") {
-  for (const std::string optimizer : {"adamw", "lamb", "sgd", "muon", "accum_adamw"}) {
-    CAPTURE(optimizer);
+  for (const wire::OptimizerKind optimizer : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(optimizer));
     CHECK(difference_after_all_rounds(tiny_run(optimizer), words(3000)) <= 1e-5);
   }
 }

@@ -55,7 +55,7 @@ void write_tensors(const std::filesystem::path& file, const Named& named) {
 struct Case {
   Case(const wire::ModelOptions& model, const std::filesystem::path& folder) : parameters(random_parameters(model)) {
     VERIFY(ensure_directory(folder).ok());
-    wire::ExportedModel exported = wire::export_model(model, "tokens", parameters);
+    wire::ExportedModel exported = wire::export_model(model, wire::DataKind::tokens, parameters);
     std::string bytes = wire::encode_tensor_head(exported.tensors);
     for (const auto& values : exported.values) {
       bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
@@ -78,7 +78,7 @@ void write_gpt(const std::filesystem::path& folder) {
   model.heads = 3;
   model.context = 20;
   model.vocabulary = 50;
-  model.activation = "gelu";
+  model.activation = wire::Activation::gelu;
   model.recent = 0;
   VERIFY(wire::is_for_transformers(model));
   const Case made(model, folder);
@@ -89,7 +89,7 @@ void write_gpt(const std::filesystem::path& folder) {
 
 void write_albert(const std::filesystem::path& folder) {
   wire::ModelOptions model;
-  model.architecture = "albert";
+  model.architecture = wire::Architecture::albert;
   model.layers = 3;
   model.width = 24;
   model.heads = 3;

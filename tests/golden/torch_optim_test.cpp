@@ -130,7 +130,7 @@ double difference_after(RoundIndex rounds, const wire::OptimizerOptions& options
 }  // namespace
 
 TEST_CASE("a hundred steps end where torch.optim.AdamW ends, with clipping and without") {
-  wire::OptimizerOptions options = wire::default_optimizer("adamw");
+  wire::OptimizerOptions options = wire::default_optimizer(wire::OptimizerKind::adamw);
   for (const double clip_norm : {0.0, 0.5}) {
     options.clip_norm = clip_norm;
     CHECK(difference_after<torch::optim::AdamW, torch::optim::AdamWOptions>(100, options) < 1e-6);
@@ -138,7 +138,7 @@ TEST_CASE("a hundred steps end where torch.optim.AdamW ends, with clipping and w
 }
 
 TEST_CASE("a hundred steps end where torch.optim.SGD ends: plain, with momentum, with Nesterov's, with decay") {
-  wire::OptimizerOptions options = wire::default_optimizer("sgd");
+  wire::OptimizerOptions options = wire::default_optimizer(wire::OptimizerKind::sgd);
   struct Variant {
     double momentum;
     bool nesterov;

@@ -40,14 +40,15 @@ TEST_CASE("every algorithm trains through faults, and no invariant breaks") {
       SwarmOptions options = options_of(algorithm.name, seed);
       const Result<wire::RunManifest> manifest = manifest_of(options);
       REQUIRE(manifest.ok());
-      const bool gossips = manifest->local && !manifest->local->partners.empty();
+      const bool gossips = wire::gossips(manifest->local);
       if (gossips) options.mix_every = 2;
       const SwarmResult result = run(options);
       CHECK((result.gossips > 0) == gossips);
-      CHECK((result.feedbacks_checked > 0) == (manifest->error_feedback > 0));
+      CHECK((result.feedbacks_checked > 0) == (manifest->round.error_feedback > 0));
       // Values that sparse rounds leave out come back later, as the sum of many rounds, and eager steps lead on from
       // parts that died: while members die every few seconds, these few rounds do not show the end of it.
-      const bool sparse = manifest->contribution_codec == "sparse" || manifest->codec == "sparse";
+      const bool sparse =
+          manifest->round.contribution_codec == wire::Codec::sparse || manifest->round.codec == wire::Codec::sparse;
       const bool eager = manifest->local && manifest->local->eager;
       if (!sparse && !eager) CHECK(result.distance_last < 0.5 * result.distance_first);
     }

@@ -31,7 +31,7 @@ struct Row {
 DecentralizedSetup setup_of(const ConsensusArguments& arguments) {
   DecentralizedSetup setup;
   setup.topology = swarm::FormationSpec{swarm::FormationSpec::Kind::exponential_pairs, {}};
-  setup.optimizer = TeacherProblem::optimizer("adamw");
+  setup.optimizer = TeacherProblem::optimizer(wire::OptimizerKind::adamw);
   setup.learning_rate = kRate;
   setup.final_fraction = kFinalFraction;
   setup.workers = kWorkers;

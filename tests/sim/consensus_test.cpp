@@ -12,7 +12,7 @@ constexpr int kSteps = 1000;
 DecentralizedResult train(double consensus_distance_ratio, double consensus_bound = 0) {
   DecentralizedSetup setup;
   setup.topology = swarm::FormationSpec{swarm::FormationSpec::Kind::exponential_pairs, {}};
-  setup.optimizer = TeacherProblem::optimizer("adamw");
+  setup.optimizer = TeacherProblem::optimizer(wire::OptimizerKind::adamw);
   setup.learning_rate = 8e-3;
   setup.final_fraction = 0.05;
   setup.steps = kSteps;

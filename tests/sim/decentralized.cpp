@@ -35,7 +35,7 @@ wire::RunManifest manifest_of(const DecentralizedSetup& setup, std::uint64_t see
   wire::RunManifest manifest;
   manifest.model = TeacherProblem::model();
   manifest.optimizer = setup.optimizer;
-  manifest.schedule = {.kind = setup.final_fraction < 1 ? "cosine" : "constant",
+  manifest.schedule = {.kind = setup.final_fraction < 1 ? wire::ScheduleKind::cosine : wire::ScheduleKind::constant,
                        .learning_rate = setup.learning_rate,
                        .warmup_rounds = 0,
                        .total_rounds = setup.steps,

@@ -46,11 +46,11 @@ struct Experiment {
 
 std::vector<swarm::FormationSpec> topologies(std::size_t workers) {
   return {{},
-          swarm::gossip_formation("exponential", workers),
+          swarm::gossip_formation(wire::GossipPartners::exponential, workers),
           {Kind::alternating_exponential_ring, {4}},
-          swarm::gossip_formation("ring", workers),
-          swarm::gossip_formation("random", workers),
-          swarm::gossip_formation("grid", workers)};
+          swarm::gossip_formation(wire::GossipPartners::ring, workers),
+          swarm::gossip_formation(wire::GossipPartners::random, workers),
+          swarm::gossip_formation(wire::GossipPartners::grid, workers)};
 }
 
 class Runner {
@@ -64,7 +64,8 @@ class Runner {
     Row row{way, way == Way::all_reduce ? "" : swarm::to_string(topology), rate, {}, 0};
     DecentralizedSetup setup;
     if (way != Way::all_reduce) setup.topology = topology;
-    setup.optimizer = TeacherProblem::optimizer(way == Way::accum ? "accum_adamw" : "adamw");
+    setup.optimizer =
+        TeacherProblem::optimizer(way == Way::accum ? wire::OptimizerKind::accum_adamw : wire::OptimizerKind::adamw);
     setup.optimizer.window_rounds = arguments_.window;
     setup.learning_rate = rate;
     setup.workers = arguments_.workers;
@@ -93,7 +94,9 @@ Result<Experiment> experiment(const DecentralizedArguments& arguments) {
   double best = 0;
   for (const Way way : kWays) {
     for (const double rate : kRates) {
-      STARLING_ASSIGN(Row row, runner.row(way, swarm::gossip_formation("exponential", arguments.workers), rate));
+      STARLING_ASSIGN(
+          Row row,
+          runner.row(way, swarm::gossip_formation(wire::GossipPartners::exponential, arguments.workers), rate));
       if (way == Way::all_reduce && (result.rate == 0 || mean(row.losses) < best)) {
         result.rate = rate;
         best = mean(row.losses);

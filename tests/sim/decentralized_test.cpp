@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "client/optim/optimizer.h"
+#include "shared/base/words.h"
 #include "shared/state/initial_state.h"
 #include "shared/swarm/random_stream.h"
 
@@ -18,7 +19,7 @@ using Kind = swarm::FormationSpec::Kind;
 
 const swarm::FormationSpec kExponential{Kind::exponential_pairs, {}};
 
-DecentralizedSetup setup_of(const char* optimizer) {
+DecentralizedSetup setup_of(wire::OptimizerKind optimizer) {
   DecentralizedSetup setup;
   setup.optimizer = TeacherProblem::optimizer(optimizer);
   setup.learning_rate = 2e-3;
@@ -42,7 +43,7 @@ struct WrittenOut {
   double decay = 0;
 
   void step(const wire::OptimizerOptions& o, double mixed, double g, int t) {
-    const double s = o.kind == "accum_adamw" ? static_cast<double>(o.window_rounds) : 1;
+    const double s = o.kind == wire::OptimizerKind::accum_adamw ? static_cast<double>(o.window_rounds) : 1;
     const double k = std::ceil(t / s);
     a += g / s;
     const double m_now = o.beta1 * m + (1 - o.beta1) * g;
@@ -84,14 +85,14 @@ TEST_CASE("the problem's gradient is its loss's derivative") {
 }
 
 TEST_CASE("decentralized steps follow their formula: gradients of unmixed parameters, moments of one's own") {
-  for (const char* kind : {"adamw", "accum_adamw"}) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind : {wire::OptimizerKind::adamw, wire::OptimizerKind::accum_adamw}) {
+    CAPTURE(word_of(kind));
     wire::RunManifest manifest;
     manifest.model = TeacherProblem::model();
     manifest.optimizer = wire::default_optimizer(kind);
     manifest.optimizer.clip_norm = 0;
     manifest.optimizer.window_rounds = 4;
-    manifest.schedule = {.kind = "constant", .learning_rate = kRate, .warmup_rounds = 0};
+    manifest.schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = kRate, .warmup_rounds = 0};
     const optim::Optimizer optimizer(manifest);
     const std::size_t size = optimizer.parameter_count();
     constexpr std::size_t kWorkers = 4;
@@ -131,9 +132,9 @@ TEST_CASE("decentralized steps follow their formula: gradients of unmixed parame
 }
 
 TEST_CASE("AccumAdamW closes at least half of what decentralized AdamW loses at all-reduce's learning rate") {
-  const double all_reduce = train_decentralized(setup_of("adamw"), 1)->excess_loss;
+  const double all_reduce = train_decentralized(setup_of(wire::OptimizerKind::adamw), 1)->excess_loss;
   for (const swarm::FormationSpec& topology : {kExponential, swarm::FormationSpec{Kind::ring_pairs, {}}}) {
-    DecentralizedSetup adam = setup_of("adamw"), accum = setup_of("accum_adamw");
+    DecentralizedSetup adam = setup_of(wire::OptimizerKind::adamw), accum = setup_of(wire::OptimizerKind::accum_adamw);
     adam.topology = accum.topology = topology;
     const double decentralized = train_decentralized(adam, 1)->excess_loss;
     CHECK(decentralized > all_reduce + 0.05);
@@ -142,7 +143,7 @@ TEST_CASE("AccumAdamW closes at least half of what decentralized AdamW loses at 
 }
 
 TEST_CASE("workers that miss every third mixing learn as much, and stay together") {
-  DecentralizedSetup setup = setup_of("accum_adamw");
+  DecentralizedSetup setup = setup_of(wire::OptimizerKind::accum_adamw);
   setup.topology = kExponential;
   const Result<DecentralizedResult> calm = train_decentralized(setup, 1);
   setup.failure_rate = 1.0 / 3;

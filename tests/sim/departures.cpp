@@ -46,7 +46,7 @@ double predict(const SwarmOptions& options, const wire::RunManifest& manifest, d
   if (options.kills_reset) method.recovery_s = kKilledRecoverySeconds;
   method.round_samples = static_cast<double>(options.target_batch_size);
   method.micro_batch = static_cast<double>(kMicroBatch);
-  if (manifest.local && !manifest.local->partners.empty()) method.gossip_members = 2;
+  if (wire::gossips(manifest.local)) method.gossip_members = 2;
   const swarm::RoundForecast round = swarm::predict_round(std::vector<swarm::Host>(kPeers, host), method);
   return round.samples / round.period_s();
 }

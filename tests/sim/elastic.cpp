@@ -36,7 +36,7 @@ wire::RunManifest manifest_of(const ElasticSetup& setup, std::uint64_t seed) {
   wire::RunManifest manifest;
   manifest.model = TeacherProblem::model();
   manifest.optimizer = TeacherProblem::optimizer(setup.optimizer);
-  manifest.schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
+  manifest.schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = setup.learning_rate, .warmup_rounds = 0};
   manifest.seed = seed + 1;  // seed of the first parameters
   return manifest;
 }

@@ -9,12 +9,13 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/run/optimizer_options.h"
 
 namespace starling::sim {
 
 struct ElasticSetup {
-  std::string optimizer = "adamw";  // its word
-  double learning_rate = 4e-3;      // constant
+  wire::OptimizerKind optimizer = wire::OptimizerKind::adamw;
+  double learning_rate = 4e-3;  // constant
   int rounds = 50;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "tests/plots/curve_plot.h"
 #include "tests/sim/elastic.h"
 
@@ -24,10 +25,11 @@ struct Row {
 
 Result<std::vector<Row>> train_all(const ElasticArguments& arguments) {
   struct Way {
-    const char* optimizer;
+    wire::OptimizerKind optimizer;
     double learning_rate;
   };
-  constexpr std::array kWays{Way{"sgd", 0.05}, Way{"adamw", 4e-3}, Way{"lamb", 4e-3}, Way{"accum_adamw", 4e-3}};
+  constexpr std::array kWays{Way{wire::OptimizerKind::sgd, 0.05}, Way{wire::OptimizerKind::adamw, 4e-3},
+                             Way{wire::OptimizerKind::lamb, 4e-3}, Way{wire::OptimizerKind::accum_adamw, 4e-3}};
   std::vector<Row> rows;
   for (const Way& way : kWays) {
     const ElasticSetup setup{way.optimizer, way.learning_rate, arguments.rounds};
@@ -47,7 +49,7 @@ void print_table(const ElasticArguments& arguments, const std::vector<Row>& rows
       all.members_least, all.members_most, all.joins, all.leaves, all.deaths, all.samples, arguments.rounds);
   for (const Row& row : rows) {
     const ElasticResult& result = row.result;
-    fmt::print("| {} | {:.2g} | {:.1e} | {:.1e} | {:.4f} | {:.4f} |\n", row.setup.optimizer, result.moved,
+    fmt::print("| {} | {:.2g} | {:.1e} | {:.1e} | {:.4f} | {:.4f} |\n", word_of(row.setup.optimizer), result.moved,
                *std::max_element(result.apart.begin(), result.apart.end()), result.apart.back(),
                result.swarm_excess_loss, result.process_excess_loss);
   }
@@ -55,7 +57,7 @@ void print_table(const ElasticArguments& arguments, const std::vector<Row>& rows
 
 std::string to_svg(const std::vector<Row>& rows) {
   plot::PlotPanel panel{"the largest difference of a parameter", {}};
-  for (const Row& row : rows) panel.curves.push_back({row.setup.optimizer, row.result.apart});
+  for (const Row& row : rows) panel.curves.push_back({std::string(word_of(row.setup.optimizer)), row.result.apart});
   return plot::curve_plot({panel}, {"An elastic swarm beside one process with all its samples", "rounds",
                                     "difference of a parameter", kPlotDecades});
 }

@@ -7,7 +7,9 @@
 namespace starling::sim {
 
 TEST_CASE("fifty rounds of peers that join, leave and die lead where one process with all their samples gets") {
-  for (const ElasticSetup& setup : {ElasticSetup{"sgd", 0.05}, ElasticSetup{"adamw"}, ElasticSetup{"lamb"}}) {
+  for (const ElasticSetup& setup :
+       {ElasticSetup{wire::OptimizerKind::sgd, 0.05}, ElasticSetup{wire::OptimizerKind::adamw},
+        ElasticSetup{wire::OptimizerKind::lamb}}) {
     CAPTURE(setup.optimizer);
     const auto result = train_elastically(setup, 1);
     REQUIRE(result.ok());

@@ -17,7 +17,8 @@ constexpr std::size_t kRoundsKept = 64;
 
 std::string FeedbackCheck::on_contributed(const PeerId& peer, const wire::GroupInfo& plan, std::span<const float> own,
                                           std::span<const float> sent) {
-  if (manifest_.error_feedback == 0 || manifest_.low_rank > 0) return {};  // factors have a residual of their own
+  if (manifest_.round.error_feedback == 0 || manifest_.round.low_rank > 0)
+    return {};  // factors have a residual of their own
   const int fragment = wire::fragment_of(manifest_, plan.round).number;
   std::string wrong;
   if (const auto last = last_[peer].find(fragment); last != last_[peer].end()) {
@@ -25,7 +26,7 @@ std::string FeedbackCheck::on_contributed(const PeerId& peer, const wire::GroupI
     if (round != rounds_.end() && !round->second.left_out.empty()) {
       if (sent.empty() || !round->second.heard.contains(peer)) round->second.whole = false;
       for (std::size_t i = 0; i < sent.size(); ++i) {
-        round->second.left_out[i] -= (static_cast<double>(sent[i]) - own[i]) / manifest_.error_feedback;
+        round->second.left_out[i] -= (static_cast<double>(sent[i]) - own[i]) / manifest_.round.error_feedback;
       }
       if (--round->second.awaited == 0) {
         wrong = close(round->second);

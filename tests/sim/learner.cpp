@@ -51,7 +51,7 @@ void Learner::begin(const BatchOrder& order, RoundIndex round) {
 void Learner::begin_at_agreed() {
   if (local_) {
     local_->begin();
-  } else if (manifest_.delay_parameter_updates) {
+  } else if (manifest_.round.delay_parameter_updates) {
     computed_at_.assign(agreed().begin(), agreed().end());
   }
 }
@@ -77,7 +77,8 @@ void Learner::begin_ahead(const BatchOrder& order, RoundIndex averaged) {
 
 void Learner::train(const wire::SampleRange& samples, std::span<float> sum) {
   if (!local_) {
-    return add_gradient(samples, manifest_.seed, manifest_.delay_parameter_updates ? computed_at_ : agreed(), sum);
+    return add_gradient(samples, manifest_.seed, manifest_.round.delay_parameter_updates ? computed_at_ : agreed(),
+                        sum);
   }
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   add_gradient(samples, manifest_.seed, own(), gradient_);
@@ -102,7 +103,7 @@ void Learner::step(RoundIndex round, std::span<const float> average) {
     const auto journal = std::make_unique<optim::StepJournal>();
     VERIFY(outer_.step(round, average, state_, *journal).ok());
   }
-  stepped_ = manifest_.delay_parameter_updates;
+  stepped_ = manifest_.round.delay_parameter_updates;
 }
 
 }  // namespace starling::sim

@@ -50,10 +50,11 @@ wire::RunManifest manifest_of(const LocalSetup& setup, std::uint64_t seed) {
     manifest.local->mixing_momentum = 0;
   }
   if (setup.method == LocalMethod::streaming_diloco) manifest.local->fragments = kFragments;
-  manifest.delay_parameter_updates = setup.delay > 0;
+  manifest.round.delay_parameter_updates = setup.delay > 0;
   manifest.seed = seed + 1;  // seed of the first parameters
-  manifest.local->optimizer = TeacherProblem::optimizer("adamw");
-  manifest.local->schedule = {.kind = "constant", .learning_rate = setup.learning_rate, .warmup_rounds = 0};
+  manifest.local->optimizer = TeacherProblem::optimizer(wire::OptimizerKind::adamw);
+  manifest.local->schedule = {
+      .kind = wire::ScheduleKind::constant, .learning_rate = setup.learning_rate, .warmup_rounds = 0};
   return manifest;
 }
 
@@ -63,7 +64,7 @@ struct Worker {
         inner(wire::local_state_size(manifest)),
         steps(manifest, std::span(agreed).first(parameters), inner),
         displacement(parameters),
-        left_out(manifest.error_feedback > 0 ? parameters : 0),
+        left_out(manifest.round.error_feedback > 0 ? parameters : 0),
         gossip(*manifest.local, parameters),
         sent(parameters) {
     if (wire::fragments(manifest) > 1) fragments.emplace(manifest);
@@ -127,7 +128,7 @@ class LocalTraining {
  private:
   // Numbers of meetings begin with 1.
   Status meet(int number) {
-    const bool in_pairs = !manifest_.local->partners.empty();
+    const bool in_pairs = manifest_.local->partners.has_value();
     if (!in_pairs) return average(number - 1, 1);
     if (setup_.mean_every > 0 && number % setup_.mean_every == 0) {
       return average(number / setup_.mean_every - 1, setup_.mean_every);
@@ -144,8 +145,8 @@ class LocalTraining {
 
   // Keeps the part of the displacement that the others get; the rest comes later.
   void encode(Worker& worker) {
-    const averaging::Codec codec = *averaging::codec_from_name(manifest_.contribution_codec);
-    const auto kept = static_cast<float>(manifest_.error_feedback);
+    const averaging::Codec codec = manifest_.round.contribution_codec.value_or(manifest_.round.codec);
+    const auto kept = static_cast<float>(manifest_.round.error_feedback);
     std::vector<float>& values = worker.displacement;
     for (std::size_t k = 0; k < values.size(); ++k) values[k] += kept * worker.left_out[k];
     bytes_.resize(averaging::encoded_bytes(codec, values.size()));
@@ -160,7 +161,7 @@ class LocalTraining {
   std::span<const float> bring(Worker& worker, RoundIndex round, int meetings) {
     if (worker.fragments) return worker.fragments->cut(round, 1);
     for (float& value : worker.displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
-    if (manifest_.error_feedback > 0) encode(worker);
+    if (manifest_.round.error_feedback > 0) encode(worker);
     return worker.displacement;
   }
 

@@ -81,7 +81,7 @@ Result<double> train(const LocalMethodsArguments& arguments, const Way& way, dou
     return train_locally(setup, seed, on_step);
   }
   DecentralizedSetup setup;
-  setup.optimizer = TeacherProblem::optimizer("adamw");
+  setup.optimizer = TeacherProblem::optimizer(wire::OptimizerKind::adamw);
   setup.learning_rate = rate;
   setup.workers = way.workers;
   setup.batch = kBatch;

@@ -13,7 +13,7 @@ constexpr int kSteps = 1000;
 
 double averaged_gradients(std::size_t workers, double rate) {
   DecentralizedSetup setup;
-  setup.optimizer = TeacherProblem::optimizer("adamw");
+  setup.optimizer = TeacherProblem::optimizer(wire::OptimizerKind::adamw);
   setup.learning_rate = rate;
   setup.workers = workers;
   setup.batch = 4;

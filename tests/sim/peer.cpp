@@ -52,7 +52,7 @@ void Peer::start() {
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
-  options.delay_parameter_updates = world_.manifest().delay_parameter_updates;
+  options.delay_parameter_updates = world_.manifest().round.delay_parameter_updates;
   options.initial_state_digest = world_.manifest().initial_state_digest;
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);

@@ -336,8 +336,8 @@ void Swarm::on_consensus_distance(const Peer& peer, double consensus_distance) {
   double& most = kills_begun() ? result_.consensus_distance_most : result_.consensus_distance_usual;
   most = std::max(most, consensus_distance);
   if (kills_begun()) consensus_distances_.push_back(consensus_distance);
-  if (manifest_.error_feedback > 0 ? !std::isfinite(consensus_distance)
-                                   : !(consensus_distance <= kConsensusDistanceMax)) {
+  if (manifest_.round.error_feedback > 0 ? !std::isfinite(consensus_distance)
+                                         : !(consensus_distance <= kConsensusDistanceMax)) {
     invariants_.fail(
         fmt::format("peer {} was {:.3g} from the average at a round's end", peer.index(), consensus_distance));
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "shared/base/words.h"
 #include "shared/manifest/algorithms.h"
 #include "shared/run/round_parts.h"
 #include "shared/state/state_digest.h"
@@ -19,7 +20,7 @@ constexpr double kRate = 0.05;
 constexpr double kNormalizedRate = 0.01;
 
 wire::ScheduleOptions constant(double learning_rate) {
-  return {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+  return {.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
 }
 
 // The parameters: one vector or, for factors to stand for, a matrix and the rest.
@@ -34,9 +35,30 @@ std::vector<wire::ScriptModel::Tensor> tensors_of(const SwarmOptions& options) {
 
 // Steps on averaged gradients by plain SGD: how far that leads is known.
 void step_plainly(wire::RunManifest& manifest) {
-  manifest.optimizer = wire::default_optimizer("sgd");
+  manifest.optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
   manifest.optimizer.momentum = manifest.optimizer.weight_decay = manifest.optimizer.clip_norm = 0;
   manifest.schedule = constant(kRate);
+}
+
+// Sets the parts of a round that the options name.
+Status read_round(const SwarmOptions& options, wire::RoundOptions& round) {
+  const auto formation = from_word<wire::Formation>(options.formation);
+  if (!formation) {
+    return Error{ErrorCode::invalid_argument,
+                 "formation " + no_word(options.formation, allowed_words<wire::Formation>())};
+  }
+  if (*formation != wire::Formation::automatic) round.averaging.formation = *formation;
+  round.averaging.group_size = options.group_size;
+  if (options.delay_parameter_updates) round.delay_parameter_updates = true;
+  if (!options.codec.empty()) {
+    STARLING_ASSIGN(round.codec, wire::codec_from_name(options.codec));
+  }
+  if (!options.contribution_codec.empty()) {
+    STARLING_ASSIGN(round.contribution_codec, wire::codec_from_name(options.contribution_codec));
+  }
+  if (options.error_feedback >= 0) round.error_feedback = options.error_feedback;
+  round.low_rank = options.low_rank;
+  return {};
 }
 
 }  // namespace
@@ -50,12 +72,13 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   wire::RunManifest manifest;
   algorithm->compose(manifest);
   if (manifest.local) {
-    manifest.local->schedule = constant(manifest.local->optimizer.kind == "sgd" ? kRate : kNormalizedRate);
+    manifest.local->schedule =
+        constant(manifest.local->optimizer.kind == wire::OptimizerKind::sgd ? kRate : kNormalizedRate);
     if (options.mix_every > 0) manifest.local->mix_every = options.mix_every;
   } else {
     step_plainly(manifest);
   }
-  manifest.model.architecture = "script";
+  manifest.model.architecture = wire::Architecture::script;
   manifest.model.script.tensors = tensors_of(options);
   manifest.run_id = "sim";
   manifest.seed = options.seed;
@@ -63,17 +86,11 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   manifest.peers_max = kLanes;
   manifest.flops_per_sample = 1e9;
   manifest.checkpoint_rounds = kCheckpointRounds;
-  if (options.formation != "auto") manifest.averaging.formation = options.formation;
-  manifest.averaging.group_size = options.group_size;
-  if (options.delay_parameter_updates) manifest.delay_parameter_updates = true;
-  if (!options.codec.empty()) manifest.codec = options.codec;
-  if (!options.contribution_codec.empty()) manifest.contribution_codec = options.contribution_codec;
-  if (options.error_feedback >= 0) manifest.error_feedback = options.error_feedback;
-  manifest.low_rank = options.low_rank;
+  STARLING_TRY(read_round(options, manifest.round));
   manifest.micro_batch_size = kMicroBatch;
-  manifest.data.kind = "labelled";
+  manifest.data.kind = wire::DataKind::labelled;
   manifest.data.train_items = options.epoch_samples;
-  if (options.epoch_samples == 0) manifest.data.sampling = "independent";
+  if (options.epoch_samples == 0) manifest.data.sampling = wire::Sampling::independent;
   wire::Checker check;
   wire::check_round_parts(check, manifest);
   STARLING_TRY(check.status());

@@ -109,7 +109,7 @@ Sample draw(std::uint64_t seed, std::uint64_t index, const float* teacher) {
 
 wire::ModelOptions TeacherProblem::model() {
   wire::ModelOptions model;
-  model.architecture = "mlp";
+  model.architecture = wire::Architecture::mlp;
   model.inputs = kInputs;
   model.layers = kLayers - 1;
   model.width = kWidth;
@@ -117,7 +117,7 @@ wire::ModelOptions TeacherProblem::model() {
   return model;
 }
 
-wire::OptimizerOptions TeacherProblem::optimizer(std::string_view kind) {
+wire::OptimizerOptions TeacherProblem::optimizer(wire::OptimizerKind kind) {
   wire::OptimizerOptions options = wire::default_optimizer(kind);
   options.beta2 = 0.999;
   options.weight_decay = 0;

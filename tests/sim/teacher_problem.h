@@ -22,7 +22,7 @@ class TeacherProblem {
   static wire::ModelOptions model();
   // Returns the optimizer of the experiments: a kind's defaults except for β2 = 0.999, without decay of weights,
   // because the data never repeat, and without clipping.
-  static wire::OptimizerOptions optimizer(std::string_view kind);
+  static wire::OptimizerOptions optimizer(wire::OptimizerKind kind);
 
   // Adds the loss's gradient, summed over samples first … first + count - 1, which are equal for everybody.
   void add_gradient(std::span<const float> parameters, std::uint64_t first, int count, std::span<float> gradient) const;

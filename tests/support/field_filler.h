@@ -34,7 +34,7 @@ class FieldFiller {
   }
   void fill(std::string& member, const wire::Text& text, const auto&...) { member = name_.substr(0, text.bytes_max); }
   void fill(wire::fields::Id auto& member, const auto&...) { member.bytes.fill(static_cast<std::uint8_t>(count_)); }
-  void fill(wire::fields::Enum auto& member, const auto&...) {
+  void fill(WordEnum auto& member, const auto&...) {
     member = static_cast<std::remove_reference_t<decltype(member)>>(words_of(member).size() - 1);
   }
   template <typename T, typename... Rules>

@@ -28,6 +28,8 @@ CHAPTERS = [
     ("shared/run/moments.h", "How a state travels"),
     ("shared/run/low_rank.h", "Low-rank rounds"),
     ("shared/run/run_manifest.h", "The description of a run"),
+    ("shared/run/round_options.h", "Its rounds"),
+    ("shared/run/number_forms.h", "Its numbers"),
     ("shared/run/data_options.h", "Its data"),
     ("shared/run/optimizer_options.h", "Its optimizer and schedule"),
     ("shared/run/training_data.h", "Its samples"),

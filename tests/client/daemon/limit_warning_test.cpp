@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace starling;
 using namespace starling::daemon;
 
 namespace {
@@ -11,7 +12,7 @@ constexpr double kHalfMegabit = 62'500;
 ExchangeNeeds needs() {
   ExchangeNeeds needs;
   needs.traffic.floats = 4'000'000;
-  needs.traffic.codec = needs.traffic.contribution_codec = "fp16";
+  needs.traffic.codec = needs.traffic.contribution_codec = wire::Codec::fp16;
   needs.batch_s = 20;
   needs.swarm_size = 4;
   return needs;

@@ -42,7 +42,7 @@ TEST_CASE("a run above the owner's limits says what is needed, what there is, an
 TEST_CASE("a program of the project's own is refused until it is allowed, and no other model is") {
   wire::RunManifest manifest = a_large_run();
   CHECK_FALSE(refuse_program(manifest, "birds.example.org:4443", false));
-  manifest.model.architecture = "script";
+  manifest.model.architecture = wire::Architecture::script;
   manifest.model.script.program.bytes = 1'000'000;
   const auto refusal = refuse_program(manifest, "birds.example.org:4443", false);
   REQUIRE(refusal);
@@ -52,7 +52,7 @@ TEST_CASE("a program of the project's own is refused until it is allowed, and no
 
 TEST_CASE("a program's own memory counts like any other model's") {
   wire::RunManifest manifest = a_large_run();
-  manifest.model.architecture = "script";
+  manifest.model.architecture = wire::Architecture::script;
   manifest.model.script.tensors = {{"w", {1000, 1000}}};
   CHECK_FALSE(refuse_for_memory(manifest, {8 * kGigabyte, 7 * kGigabyte}));
   manifest.model.script.activation_bytes = 30 * kGigabyte;

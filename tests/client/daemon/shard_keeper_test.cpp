@@ -61,7 +61,7 @@ struct Keeping {
   std::unique_ptr<ShardKeeper> keeper;
 
   Keeping() {
-    manifest.data.kind = "tokens";
+    manifest.data.kind = wire::DataKind::tokens;
     manifest.data.mirrors = {"https://a/", "https://b/", "https://c/"};
     for (std::size_t i = 0; i < kShards; ++i) {
       manifest.data.shards.push_back(

@@ -12,6 +12,7 @@
 
 #include "client/models/flop_counter.h"
 #include "client/models/model.h"
+#include "shared/base/words.h"
 #include "shared/run/model_layout.h"
 
 using namespace starling;
@@ -24,15 +25,19 @@ constexpr std::int64_t kBatch = 3;
 std::vector<wire::ModelOptions> small_models() {
   wire::ModelOptions gpt{.layers = 2, .width = 16, .heads = 2, .context = 12, .vocabulary = 40};
   wire::ModelOptions rotary = gpt;
-  rotary.positions = "rotary";
-  rotary.activation = "gelu";
+  rotary.positions = wire::Positions::rotary;
+  rotary.activation = wire::Activation::gelu;
   rotary.recent = 0;
-  wire::ModelOptions albert{
-      .architecture = "albert", .layers = 3, .width = 16, .heads = 2, .context = 16, .vocabulary = 30};
+  wire::ModelOptions albert{.architecture = wire::Architecture::albert,
+                            .layers = 3,
+                            .width = 16,
+                            .heads = 2,
+                            .context = 16,
+                            .vocabulary = 30};
   albert.embedding_width = 8;
   albert.mlp_width = 24;
   albert.masked = 0.25;
-  wire::ModelOptions shallow{.architecture = "resnet", .layers = 18};
+  wire::ModelOptions shallow{.architecture = wire::Architecture::resnet, .layers = 18};
   shallow.image_size = 8;
   shallow.classes = 5;
   wire::ModelOptions deep = shallow;
@@ -40,7 +45,7 @@ std::vector<wire::ModelOptions> small_models() {
   wire::ModelOptions large = shallow;
   large.image_size = 65;
   large.channels = 1;
-  wire::ModelOptions mlp{.architecture = "mlp", .layers = 2, .width = 12};
+  wire::ModelOptions mlp{.architecture = wire::Architecture::mlp, .layers = 2, .width = 12};
   mlp.inputs = 20;
   mlp.classes = 5;
   return {gpt, rotary, albert, shallow, deep, large, mlp};
@@ -55,11 +60,11 @@ at::Tensor noise(std::vector<std::int64_t> shape, std::uint64_t seed) {
 }
 
 Batch batch_for(const wire::ModelOptions& model) {
-  if (model.architecture == "gpt") {
+  if (model.architecture == wire::Architecture::gpt) {
     const at::Tensor tokens = below(model.vocabulary, {kBatch, model.context + 1}, 1);
     return {tokens.narrow(1, 0, model.context), tokens.narrow(1, 1, model.context)};
   }
-  if (model.architecture == "albert") {
+  if (model.architecture == wire::Architecture::albert) {
     const std::int64_t masked = wire::masked_tokens(model);
     const at::Tensor rows = (at::arange(kBatch, at::kLong) * model.context).view({-1, 1});
     at::Tensor guesses = below(model.vocabulary, {kBatch, masked}, 2);
@@ -68,7 +73,7 @@ Batch batch_for(const wire::ModelOptions& model) {
             below(model.context, {kBatch, masked}, 3) + rows, guesses, below(2, {kBatch}, 5)};
   }
   const std::vector<std::int64_t> shape =
-      model.architecture == "mlp"
+      model.architecture == wire::Architecture::mlp
           ? std::vector<std::int64_t>{kBatch, model.inputs}
           : std::vector<std::int64_t>{kBatch, model.channels, model.image_size, model.image_size};
   return {noise(shape, 6), below(model.classes, {kBatch}, 7)};
@@ -99,8 +104,8 @@ struct Fixture {
 };
 
 std::string title_of(const wire::ModelOptions& model) {
-  return model.architecture + std::to_string(model.layers) + " " + model.positions + " " +
-         std::to_string(model.image_size);
+  return std::string(word_of(model.architecture)) + std::to_string(model.layers) + " " +
+         std::string(word_of(model.positions)) + " " + std::to_string(model.image_size);
 }
 
 }  // namespace
@@ -156,7 +161,7 @@ TEST_CASE("a batch costs the sum of what its samples cost alone, and its gradien
     for (std::int64_t sample = 0; sample < kBatch; ++sample) {
       Batch one;
       for (const at::Tensor& tensor : batch) one.push_back(tensor.narrow(0, sample, 1));
-      if (options.architecture == "albert") one[2] = one[2] - sample * options.context;
+      if (options.architecture == wire::Architecture::albert) one[2] = one[2] - sample * options.context;
       const at::Tensor loss = fixture.model->loss(one);
       loss.backward();
       sum += loss.item<double>();

@@ -11,6 +11,7 @@
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 #include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
 
@@ -19,14 +20,14 @@ using namespace starling::optim;
 
 namespace {
 
-wire::RunManifest manifest_of(const char* kind, int fragments) {
+wire::RunManifest manifest_of(wire::OptimizerKind kind, int fragments) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
   manifest.optimizer = wire::default_optimizer(kind);
   manifest.optimizer.weight_decay = 0.1;  // for matrices alone, wherever fragments cut them
   manifest.optimizer.clip_norm = 0;       // a norm would be that of a fragment
-  manifest.schedule = {.kind = "constant", .learning_rate = 0.01, .warmup_rounds = 0};
-  manifest.delay_parameter_updates = true;
+  manifest.schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = 0.01, .warmup_rounds = 0};
+  manifest.round.delay_parameter_updates = true;
   manifest.local.emplace().fragments = fragments;
   return manifest;
 }
@@ -40,9 +41,9 @@ std::vector<float> noise(std::size_t size, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a round of each fragment is a step of the whole, to the bit") {
-  for (const char* kind : {"sgd", "adamw"}) {
+  for (const wire::OptimizerKind kind : {wire::OptimizerKind::sgd, wire::OptimizerKind::adamw}) {
     for (const int fragments : {1, 3, 7}) {
-      CAPTURE(kind);
+      CAPTURE(word_of(kind));
       CAPTURE(fragments);
       const wire::RunManifest manifest = manifest_of(kind, fragments);
       const Optimizer optimizer(manifest);
@@ -69,7 +70,7 @@ TEST_CASE("a round of each fragment is a step of the whole, to the bit") {
 }
 
 TEST_CASE("an average that is not finite leaves the state as it is") {
-  const wire::RunManifest manifest = manifest_of("sgd", 3);
+  const wire::RunManifest manifest = manifest_of(wire::OptimizerKind::sgd, 3);
   std::vector<float> state = noise(wire::state_size(manifest), 1);
   const std::vector<float> before = state;
   std::vector<float> average(wire::fragment_floats(manifest));

@@ -15,7 +15,7 @@ namespace {
 
 wire::LocalOptions options_of(double rate, double momentum, double pull) {
   wire::LocalOptions options;
-  options.partners = "random";
+  options.partners = wire::GossipPartners::random;
   options.mixing_rate = rate;
   options.mixing_momentum = momentum;
   options.mixing_pull = pull;

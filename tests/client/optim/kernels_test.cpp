@@ -13,13 +13,12 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 
 using namespace starling;
 using namespace starling::optim;
 
 namespace {
-
-constexpr const char* kKinds[] = {"sgd", "adamw", "lamb", "muon", "accum_adamw"};
 
 // Values of very different sizes, as gradients have.
 std::vector<float> noise(std::uint64_t seed, std::size_t count) {
@@ -54,7 +53,7 @@ std::vector<float> state_after(const wire::RunManifest& manifest, RoundIndex rou
   return state;
 }
 
-wire::RunManifest odd_sizes(const std::string& kind) {
+wire::RunManifest odd_sizes(wire::OptimizerKind kind) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 27, .heads = 3, .context = 13};
   manifest.optimizer = wire::default_optimizer(kind);
@@ -69,15 +68,15 @@ TEST_CASE("every processor computes the same bits, with every optimizer") {
     MESSAGE("no AVX2 here: only the portable kernels can run");
     return;
   }
-  for (const std::string kind : kKinds) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(kind));
     wire::RunManifest manifest = odd_sizes(kind);
     manifest.optimizer.window_rounds = 5;
     CHECK(same_bits(state_after(manifest, 12, portable_kernels()), state_after(manifest, 12, *avx2_kernels())));
     manifest.optimizer.momentum = 0;
     CHECK(same_bits(state_after(manifest, 3, portable_kernels()), state_after(manifest, 3, *avx2_kernels())));
     manifest = odd_sizes(kind);
-    manifest.moments = "fp8";
+    manifest.moments = wire::MomentForm::fp8;
     CHECK(same_bits(state_after(manifest, 12, portable_kernels()), state_after(manifest, 12, *avx2_kernels())));
   }
   for (const std::size_t size : {0, 1, 7, 8, 9, 1000, 1003}) {
@@ -104,13 +103,14 @@ TEST_CASE("the squared norm is finite exactly when every value is") {
 }
 
 TEST_CASE("twelve steps give the same bits with every compiler, option and processor, with every optimizer") {
-  const std::map<std::string, std::uint64_t> expected = {{"sgd", 12784182552517273097ULL},
-                                                         {"adamw", 14142987180391118433ULL},
-                                                         {"lamb", 5452370845864130381ULL},
-                                                         {"muon", 9115339644494909958ULL},
-                                                         {"accum_adamw", 10995749313357641156ULL}};
-  for (const std::string kind : kKinds) {
-    CAPTURE(kind);
+  const std::map<wire::OptimizerKind, std::uint64_t> expected = {
+      {wire::OptimizerKind::sgd, 12784182552517273097ULL},
+      {wire::OptimizerKind::adamw, 14142987180391118433ULL},
+      {wire::OptimizerKind::lamb, 5452370845864130381ULL},
+      {wire::OptimizerKind::muon, 9115339644494909958ULL},
+      {wire::OptimizerKind::accum_adamw, 10995749313357641156ULL}};
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(kind));
     wire::RunManifest manifest = odd_sizes(kind);
     manifest.optimizer.window_rounds = 5;
     std::uint64_t hash = 0;

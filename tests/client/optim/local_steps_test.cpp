@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 #include "shared/run/model_layout.h"
 
 using namespace starling;
@@ -17,7 +18,7 @@ namespace {
 
 constexpr SampleCount kSamples = 4;  // samples in a step
 
-wire::RunManifest local_manifest(const char* kind, double learning_rate) {
+wire::RunManifest local_manifest(wire::OptimizerKind kind, double learning_rate) {
   wire::RunManifest manifest;
   manifest.model.layers = 1;
   manifest.model.width = 16;
@@ -28,7 +29,7 @@ wire::RunManifest local_manifest(const char* kind, double learning_rate) {
   manifest.local->optimizer.momentum = 0;
   manifest.local->optimizer.weight_decay = 0;
   manifest.local->optimizer.clip_norm = 0;
-  manifest.local->schedule = {.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0};
+  manifest.local->schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
   return manifest;
 }
 
@@ -64,8 +65,9 @@ double error_of(const std::vector<float>& sum, const std::vector<float>& agreed,
 }  // namespace
 
 TEST_CASE("increments of any number of steps add up to samples times the way from the agreed parameters") {
-  for (const char* kind : {"sgd", "adamw", "lamb", "muon"}) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind :
+       {wire::OptimizerKind::sgd, wire::OptimizerKind::adamw, wire::OptimizerKind::lamb, wire::OptimizerKind::muon}) {
+    CAPTURE(word_of(kind));
     Own own(local_manifest(kind, 1e-3));
     LocalSteps& local = own.local;
     const std::size_t size = local.parameters().size();
@@ -81,7 +83,7 @@ TEST_CASE("increments of any number of steps add up to samples times the way fro
 }
 
 TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay from round to round") {
-  const wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  const wire::RunManifest manifest = local_manifest(wire::OptimizerKind::adamw, 1e-2);
   Own own(manifest);
   LocalSteps& local = own.local;
   wire::RunManifest alone = manifest;
@@ -107,7 +109,7 @@ TEST_CASE("steps are the inner optimizer's, to the bit, and its moments stay fro
 }
 
 TEST_CASE("what moves own parameters between steps is part of the way that is added up") {
-  Own own(local_manifest("adamw", 1e-3));
+  Own own(local_manifest(wire::OptimizerKind::adamw, 1e-3));
   LocalSteps& local = own.local;
   const std::size_t size = local.parameters().size();
   std::vector<float> sum(size);
@@ -122,7 +124,7 @@ TEST_CASE("what moves own parameters between steps is part of the way that is ad
 }
 
 TEST_CASE("with one plain step of rate r, the displacement is r times the gradient") {
-  Own own(local_manifest("sgd", 0.25));
+  Own own(local_manifest(wire::OptimizerKind::sgd, 0.25));
   LocalSteps& local = own.local;
   const std::vector<float> summed = noise(local.parameters().size(), 2);
   std::vector<float> increment = summed;
@@ -134,7 +136,7 @@ TEST_CASE("with one plain step of rate r, the displacement is r times the gradie
 }
 
 TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one begins at the agreed parameters") {
-  Own own(local_manifest("sgd", 1.0));
+  Own own(local_manifest(wire::OptimizerKind::sgd, 1.0));
   LocalSteps& local = own.local;
   std::vector<float> gradient = noise(own.agreed.size(), 2);
   REQUIRE(local.step(0, kSamples, gradient).ok());
@@ -147,14 +149,14 @@ TEST_CASE("a step that leaves the finite numbers adds nothing, and the next one 
 }
 
 TEST_CASE("buckets that step one by one, in any order, come to where all at once do, to the bit") {
-  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(kind));
     wire::RunManifest manifest = local_manifest(kind, 1e-2);
     manifest.local->optimizer.weight_decay = 0.1;
     manifest.model.width = 256;
     manifest.model.layers = 3;
     Own whole(manifest);
-    manifest.local->partners = "ring";
+    manifest.local->partners = wire::GossipPartners::ring;
     Own apart(manifest);
     REQUIRE(apart.local.buckets().size() > 2);
     CHECK(apart.local.buckets_step_apart());
@@ -174,12 +176,12 @@ TEST_CASE("buckets that step one by one, in any order, come to where all at once
 }
 
 TEST_CASE("clipping by the whole gradient's norm waits for all of it, and buckets are told of one by one") {
-  wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  wire::RunManifest manifest = local_manifest(wire::OptimizerKind::adamw, 1e-2);
   manifest.local->optimizer.clip_norm = 1;
   manifest.model.width = 256;
   manifest.model.layers = 3;
   Own whole(manifest);
-  manifest.local->partners = "ring";
+  manifest.local->partners = wire::GossipPartners::ring;
   Own apart(manifest);
   CHECK(!apart.local.buckets_step_apart());
   std::vector<float> gradient = noise(whole.agreed.size(), 5);
@@ -194,10 +196,10 @@ TEST_CASE("clipping by the whole gradient's norm waits for all of it, and bucket
 }
 
 TEST_CASE("a bucket whose gradient is not finite ends the step, and sums go on from where they began") {
-  wire::RunManifest manifest = local_manifest("adamw", 1e-2);
+  wire::RunManifest manifest = local_manifest(wire::OptimizerKind::adamw, 1e-2);
   manifest.model.width = 256;
   manifest.model.layers = 3;
-  manifest.local->partners = "ring";
+  manifest.local->partners = wire::GossipPartners::ring;
   Own own(manifest);
   std::vector<float> gradient = noise(own.agreed.size(), 5);
   gradient[own.local.buckets()[1].begin] = std::numeric_limits<float>::quiet_NaN();

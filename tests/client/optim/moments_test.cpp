@@ -11,6 +11,7 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 
 using namespace starling;
 using namespace starling::optim;
@@ -21,7 +22,7 @@ float noise(std::uint64_t seed, std::size_t i) {
   return static_cast<float>(static_cast<double>(mix64(mix64(seed) + i) >> 11) * 0x1p-53 - 0.5);
 }
 
-wire::RunManifest small_manifest(const std::string& kind, const std::string& moments) {
+wire::RunManifest small_manifest(wire::OptimizerKind kind, wire::MomentForm moments) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 27, .heads = 3, .context = 13};  // no tensor ends where a block does
   manifest.optimizer = wire::default_optimizer(kind);
@@ -63,10 +64,10 @@ std::vector<float> rounded(wire::MomentForm form, std::size_t vector, std::vecto
 }  // namespace
 
 TEST_CASE("who joins has the members' state to the bit, however it is cut, with every optimizer") {
-  for (const std::string moments : {"fp16", "fp8"}) {
-    for (const std::string kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
-      CAPTURE(moments);
-      CAPTURE(kind);
+  for (const wire::MomentForm moments : {wire::MomentForm::fp16, wire::MomentForm::fp8}) {
+    for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+      CAPTURE(word_of(moments));
+      CAPTURE(word_of(kind));
       const wire::RunManifest manifest = small_manifest(kind, moments);
       const wire::StateForm form = wire::state_form(manifest);
       const std::vector<float> state = state_after(9, manifest, 10);
@@ -152,9 +153,9 @@ TEST_CASE("what is far below the rest of its block is nothing, but a second mome
 }
 
 TEST_CASE("narrow moments follow a gradient that becomes ten times smaller") {
-  for (const std::string moments : {"fp16", "fp8"}) {
-    CAPTURE(moments);
-    const wire::RunManifest manifest = small_manifest("adamw", moments);
+  for (const wire::MomentForm moments : {wire::MomentForm::fp16, wire::MomentForm::fp8}) {
+    CAPTURE(word_of(moments));
+    const wire::RunManifest manifest = small_manifest(wire::OptimizerKind::adamw, moments);
     const Optimizer optimizer(manifest);
     const std::size_t n = optimizer.parameter_count();
     std::vector<float> state(optimizer.state_size());
@@ -175,15 +176,17 @@ TEST_CASE("a hundred steps of AdamW lead to where those with whole moments do") 
     for (std::size_t i = 0; i < n; ++i) sum += std::pow(static_cast<double>(to[i]) - from[i], 2);
     return std::sqrt(sum);
   };
-  const std::vector<float> begin = state_after(0, small_manifest("adamw", "fp32"), 2);
-  const std::vector<float> exact = state_after(100, small_manifest("adamw", "fp32"), 2);
+  const std::vector<float> begin =
+      state_after(0, small_manifest(wire::OptimizerKind::adamw, wire::MomentForm::fp32), 2);
+  const std::vector<float> exact =
+      state_after(100, small_manifest(wire::OptimizerKind::adamw, wire::MomentForm::fp32), 2);
   const std::size_t n = begin.size() / 3;
   const double exact_way = way(begin, exact, n);
-  const auto apart = [&](const std::string& moments) {
-    return way(state_after(100, small_manifest("adamw", moments), 2), exact, n) / exact_way;
+  const auto apart = [&](wire::MomentForm moments) {
+    return way(state_after(100, small_manifest(wire::OptimizerKind::adamw, moments), 2), exact, n) / exact_way;
   };
-  CAPTURE(apart("fp16"));
-  CAPTURE(apart("fp8"));
-  CHECK(apart("fp16") < 0.01);
-  CHECK(apart("fp8") < 0.2);
+  CAPTURE(apart(wire::MomentForm::fp16));
+  CAPTURE(apart(wire::MomentForm::fp8));
+  CHECK(apart(wire::MomentForm::fp16) < 0.01);
+  CHECK(apart(wire::MomentForm::fp8) < 0.2);
 }

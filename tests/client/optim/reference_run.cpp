@@ -32,7 +32,7 @@ double norm(const std::vector<double>& values) {
   return std::sqrt(squares);
 }
 
-wire::RunManifest reference_manifest(const std::string& kind) {
+wire::RunManifest reference_manifest(wire::OptimizerKind kind) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 2, .width = 32, .heads = 2, .context = 16};
   manifest.optimizer = wire::default_optimizer(kind);

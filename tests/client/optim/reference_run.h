@@ -27,7 +27,7 @@ using ReferenceFormula = std::function<void(ReferenceTensor&, const ReferenceSte
 double norm(const std::vector<double>& values);
 
 // A small model with decayed, plain, square and oblong tensors.
-wire::RunManifest reference_manifest(const std::string& kind);
+wire::RunManifest reference_manifest(wire::OptimizerKind kind);
 
 // Length of the difference over the length of the values after this many rounds on equal noise, for the tensor where
 // the quotient is largest.

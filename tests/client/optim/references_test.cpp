@@ -114,7 +114,7 @@ void muon(ReferenceTensor& x, const ReferenceStep& s) {
 }  // namespace
 
 TEST_CASE("a hundred steps of LAMB follow its formula") {
-  wire::RunManifest manifest = reference_manifest("lamb");
+  wire::RunManifest manifest = reference_manifest(wire::OptimizerKind::lamb);
   CHECK(difference_after(100, manifest, lamb) < 1e-6);
   manifest.optimizer.weight_decay = 0.5;
   manifest.optimizer.clip_norm = 0;
@@ -122,7 +122,7 @@ TEST_CASE("a hundred steps of LAMB follow its formula") {
 }
 
 TEST_CASE("LAMB's trust ratio stays within its bounds") {
-  wire::RunManifest manifest = reference_manifest("lamb");
+  wire::RunManifest manifest = reference_manifest(wire::OptimizerKind::lamb);
   manifest.optimizer.trust_min = 0.25;  // most tensors would get a smaller ratio here
   CHECK(difference_after(100, manifest, lamb) < 1e-6);
   manifest.optimizer.trust_min = 1;
@@ -132,7 +132,7 @@ TEST_CASE("LAMB's trust ratio stays within its bounds") {
 }
 
 TEST_CASE("a hundred steps of AccumAdamW follow its formula, whole windows and a part of one") {
-  wire::RunManifest manifest = reference_manifest("accum_adamw");
+  wire::RunManifest manifest = reference_manifest(wire::OptimizerKind::accum_adamw);
   for (const std::int64_t window : {1, 4, 7}) {
     manifest.optimizer.window_rounds = window;
     CHECK(difference_after(100, manifest, accum_adamw) < 1e-6);
@@ -140,13 +140,13 @@ TEST_CASE("a hundred steps of AccumAdamW follow its formula, whole windows and a
 }
 
 TEST_CASE("AccumAdamW with a window of one round is AdamW") {
-  wire::RunManifest manifest = reference_manifest("accum_adamw");
+  wire::RunManifest manifest = reference_manifest(wire::OptimizerKind::accum_adamw);
   manifest.optimizer.window_rounds = 1;
   CHECK(difference_after(100, manifest, adamw) < 1e-6);
 }
 
 TEST_CASE("a hundred steps of Muon follow its formula: wide, tall and square matrices, and AdamW for the rest") {
-  wire::RunManifest manifest = reference_manifest("muon");
+  wire::RunManifest manifest = reference_manifest(wire::OptimizerKind::muon);
   CHECK(difference_after(100, manifest, muon) < 1e-6);
   manifest.optimizer.nesterov = false;
   manifest.optimizer.clip_norm = 0;

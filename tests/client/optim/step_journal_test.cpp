@@ -17,6 +17,7 @@
 
 #include "client/optim/optimizer.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 
 using namespace starling;
 using namespace starling::optim;
@@ -45,7 +46,7 @@ class SharedPages {
 };
 
 // A model of three and a half blocks, with decayed and plain stretches within them.
-wire::RunManifest manifest_of_several_blocks(const char* kind = "adamw") {
+wire::RunManifest manifest_of_several_blocks(wire::OptimizerKind kind = wire::OptimizerKind::adamw) {
   wire::RunManifest manifest;
   manifest.optimizer = wire::default_optimizer(kind);
   manifest.model.layers = 1;
@@ -85,11 +86,15 @@ bool step_dies(const Optimizer& optimizer, std::span<const float> gradient, std:
 
 TEST_CASE("a step whose process dies at any store is finished by another process to the same bits") {
   // Round 7 ends a window of AccumAdamW, in which that writes all of its vectors.
-  for (const char* kind : {"adamw", "sgd", "lamb", "muon", "accum_adamw", "narrow adamw"}) {
-    CAPTURE(kind);
-    const bool narrow = std::string_view(kind) == "narrow adamw";
-    wire::RunManifest manifest = manifest_of_several_blocks(narrow ? "adamw" : kind);
-    if (narrow) manifest.moments = "fp8";
+  std::vector<wire::RunManifest> manifests;
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    manifests.push_back(manifest_of_several_blocks(kind));
+  }
+  manifests.push_back(manifest_of_several_blocks());
+  manifests.back().moments = wire::MomentForm::fp8;
+  for (const wire::RunManifest& manifest : manifests) {
+    CAPTURE(word_of(manifest.optimizer.kind));
+    CAPTURE(word_of(manifest.moments));
     const Optimizer optimizer(manifest);
     REQUIRE(optimizer.parameter_count() > 3 * kStepBlock);
     const std::vector<float> gradient = noise(1, optimizer.parameter_count());
@@ -162,8 +167,8 @@ TEST_CASE("a finished step is not taken twice, and after a clear it is") {
 }
 
 TEST_CASE("where a step would lead is where it leads, for every kind") {
-  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(kind));
     const Optimizer optimizer(manifest_of_several_blocks(kind));
     const std::size_t parameters = optimizer.parameter_count();
     std::vector<float> state = noise(1, optimizer.state_size());

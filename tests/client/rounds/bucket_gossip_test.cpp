@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/words.h"
 #include "tests/shared/swarm/gossip_round.h"
 
 using namespace starling;
@@ -19,7 +20,7 @@ namespace {
 
 constexpr TimePoint kStart{};
 
-wire::LocalOptions with(std::string_view partners, int mix_every = 1, double consensus_bound = 0) {
+wire::LocalOptions with(wire::GossipPartners partners, int mix_every = 1, double consensus_bound = 0) {
   wire::LocalOptions options;
   options.partners = partners;
   options.mix_every = mix_every;
@@ -46,7 +47,7 @@ AveragingOutcome alone(averaging::Rank other, bool went_on) {
 // Volunteers that step on quadratics of equal curvature around different minima, one after the other, over lines that
 // are faster than batches.
 struct Quadratics {
-  explicit Quadratics(std::string_view partners, std::size_t count) {
+  explicit Quadratics(wire::GossipPartners partners, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) {
       members.emplace_back(with(partners), gossip_peer(k), gossip_bucket(gossip_round(count)));
       members.back().begin_round(now, gossip_round(count), peers_of(gossip_round(count)), 1, Digest());
@@ -102,7 +103,7 @@ struct Quadratics {
 }  // namespace
 
 TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, and each is half a step beside it") {
-  Quadratics swarm("exponential", 2);
+  Quadratics swarm(wire::GossipPartners::exponential, 2);
   double all_reduce = 0;
   for (int step = 0; step < 200; ++step) {
     swarm.step();
@@ -116,9 +117,9 @@ TEST_CASE("of two that mix at every step, the mean goes the way of all-reduce, a
 }
 
 TEST_CASE("any number of members follows the mean of all, with a spread that stays small, whoever is away") {
-  for (const std::string_view partners : swarm::gossip_partners()) {
+  for (const wire::GossipPartners partners : all_values<wire::GossipPartners>()) {
     for (const std::size_t count : {3U, 4U, 7U}) {
-      CAPTURE(partners);
+      CAPTURE(word_of(partners));
       CAPTURE(count);
       Quadratics swarm(partners, count);
       double all_reduce = 0;
@@ -147,7 +148,7 @@ BucketGossip gossip_of(const wire::LocalOptions& options, std::size_t self, std:
 }  // namespace
 
 TEST_CASE("who did not come is waited for as long as mixings take, and the next time hardly at all") {
-  BucketGossip gossip = gossip_of(with("exponential"), 0, 2);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::exponential), 0, 2);
   TimePoint now = kStart + 3s;
   CHECK(gossip.on_stepped(now).send_out);
   auto meeting = gossip.on_sent_out(now);
@@ -169,7 +170,7 @@ TEST_CASE("who did not come is waited for as long as mixings take, and the next 
 }
 
 TEST_CASE("who comes late passes the numbers of those who have gone on, with what it has sent out") {
-  BucketGossip gossip = gossip_of(with("exponential"), 1, 4);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::exponential), 1, 4);
   CHECK(gossip.on_stepped(kStart + 1s).send_out);
   auto meeting = gossip.on_sent_out(kStart + 1s);
   for (int passed = 0; passed < 5; ++passed) {
@@ -187,7 +188,7 @@ TEST_CASE("who comes late passes the numbers of those who have gone on, with wha
 }
 
 TEST_CASE("nothing of a round is taken in after it, or after the trainer has begun anew") {
-  BucketGossip gossip = gossip_of(with("exponential"), 0, 2);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::exponential), 0, 2);
   (void)gossip.on_stepped(kStart + 1s);
   auto meeting = gossip.on_sent_out(kStart + 1s);
   REQUIRE(meeting);
@@ -204,7 +205,7 @@ TEST_CASE("nothing of a round is taken in after it, or after the trainer has beg
 }
 
 TEST_CASE("who is alone mixes with nobody") {
-  BucketGossip gossip = gossip_of(with("random"), 0, 1);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::random), 0, 1);
   (void)gossip.on_stepped(kStart + 1s);
   CHECK(!gossip.on_sent_out(kStart + 1s));
 }
@@ -239,14 +240,14 @@ std::vector<int> intervals_of(BucketGossip& gossip, Duration partner_after, doub
 }  // namespace
 
 TEST_CASE("mixings are so many own steps apart, and come later only where one takes longer than that") {
-  BucketGossip seldom = gossip_of(with("random", 5), 0, 2);
+  BucketGossip seldom = gossip_of(with(wire::GossipPartners::random, 5), 0, 2);
   CHECK(intervals_of(seldom, 100ms, 0, 21) == std::vector<int>{5, 5, 5, 5});
-  BucketGossip slow = gossip_of(with("random", 5), 0, 2);
+  BucketGossip slow = gossip_of(with(wire::GossipPartners::random, 5), 0, 2);
   CHECK(intervals_of(slow, 6500ms, 0, 20) == std::vector<int>{5, 7, 7});
 }
 
 TEST_CASE("where many steps lie between mixings a partner is waited for as long as about so many take") {
-  BucketGossip gossip = gossip_of(with("random", 20), 0, 2);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::random, 20), 0, 2);
   for (int batch = 1; batch < 20; ++batch) CHECK(!gossip.on_stepped(kStart + batch * 1s).send_out);
   REQUIRE(gossip.on_stepped(kStart + 20s).send_out);
   const auto meeting = gossip.on_sent_out(kStart + 20s);
@@ -260,15 +261,15 @@ TEST_CASE("where many steps lie between mixings a partner is waited for as long 
 }
 
 TEST_CASE("mixings that find replicas near to each other become rarer, and those that find them apart more frequent") {
-  BucketGossip near = gossip_of(with("random", 1, 0.04), 0, 2);
+  BucketGossip near = gossip_of(with(wire::GossipPartners::random, 1, 0.04), 0, 2);
   // Half of the bound: each of two is sqrt(1 / 2) of the consensus distance away from their mean.
   CHECK(intervals_of(near, 100ms, 0.02 / std::sqrt(2.0), 17) == std::vector<int>{1, 1, 2, 4, 8});
-  BucketGossip apart = gossip_of(with("random", 4, 0.04), 0, 2);
+  BucketGossip apart = gossip_of(with(wire::GossipPartners::random, 4, 0.04), 0, 2);
   CHECK(intervals_of(apart, 100ms, 0.08, 20) == std::vector<int>{4, 4, 4, 4});  // never below the least
 }
 
 TEST_CASE("where no mixing fits into a round any more, the round itself tells when there have to be some again") {
-  BucketGossip gossip = gossip_of(with("random", 1, 0.04), 0, 2);
+  BucketGossip gossip = gossip_of(with(wire::GossipPartners::random, 1, 0.04), 0, 2);
   CHECK(intervals_of(gossip, 100ms, 0.001, 12) ==
         std::vector<int>{1, 1, 2, 4});  // the next one after 8, not in this round
   gossip.on_averaged(0.001, 2);

@@ -36,14 +36,15 @@ struct Outer {
 wire::RunManifest manifest_of(const Outer& outer, double merge_alpha, int fragments = 1) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   const auto plain = [](double learning_rate, double momentum) {
-    wire::OptimizerOptions optimizer = wire::default_optimizer("sgd");
+    wire::OptimizerOptions optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
     optimizer.momentum = momentum;
     optimizer.nesterov = momentum > 0;
     optimizer.weight_decay = optimizer.clip_norm = 0;
     return std::pair(optimizer,
-                     wire::ScheduleOptions{.kind = "constant", .learning_rate = learning_rate, .warmup_rounds = 0});
+                     wire::ScheduleOptions{
+                         .kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0});
   };
   std::tie(manifest.optimizer, manifest.schedule) = plain(outer.learning_rate, outer.momentum);
   manifest.local.emplace();

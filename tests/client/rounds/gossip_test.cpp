@@ -20,7 +20,7 @@ namespace {
 wire::RunManifest manifest_of_gossip() {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
-  manifest.local.emplace().partners = "exponential";
+  manifest.local.emplace().partners = wire::GossipPartners::exponential;
   return manifest;
 }
 
@@ -34,7 +34,7 @@ wire::RoundReport report_of(const wire::GroupInfo& plan) {
 
 TEST_CASE("a run without partners has no gossip") {
   wire::RunManifest manifest = manifest_of_gossip();
-  manifest.local->partners.clear();
+  manifest.local->partners.reset();
   CHECK(Gossip::make(manifest, gossip_peer(0)) == nullptr);
   manifest.local.reset();
   CHECK(Gossip::make(manifest, gossip_peer(0)) == nullptr);

@@ -29,7 +29,7 @@ constexpr SampleCount kBatch = 4;
 wire::RunManifest manifest_of(bool delays, int fragments = 1) {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
-  manifest.delay_parameter_updates = delays;
+  manifest.round.delay_parameter_updates = delays;
   manifest.local.emplace().fragments = fragments;
   return manifest;
 }
@@ -250,14 +250,14 @@ TEST_CASE("a fragment whose round counted is not brought again by a later round 
 
 TEST_CASE("error feedback brings what a codec left out, in the round of the same fragment") {
   wire::RunManifest manifest = manifest_of(true, 3);
-  manifest.codec = "int4";
-  manifest.error_feedback = 1;
+  manifest.round.codec = wire::Codec::int4;
+  manifest.round.error_feedback = 1;
   RoundPayload payload(manifest);
   const auto bring = [&](RoundIndex round, float value) {
     const BatchOrder order = train(payload, round == 0 ? kAnew : kMore, value);
     if (round == 0) order.into[1] = 0.3F;  // not a value of the codec beside the others
     wire::GroupInfo plan = plan_of(manifest, round, 2);
-    plan.codec = manifest.codec;
+    plan.codec = to_string(manifest.round.codec);
     plan.members[0].part_floats = 0;
     plan.members[1].part_floats = plan.vector_floats;  // the other one reduces
     const Leg leg = std::get<Leg>(*payload.contribute(plan, 0, {kBatch, 0}));
@@ -276,8 +276,8 @@ TEST_CASE("error feedback brings what a codec left out, in the round of the same
 TEST_CASE("low-rank products take two legs, whose average is that of the gradients where their rank suffices") {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
-  manifest.low_rank = 2;
-  manifest.error_feedback = 1;
+  manifest.round.low_rank = 2;
+  manifest.round.error_feedback = 1;
   std::array<RoundPayload, 2> payloads{RoundPayload(manifest), RoundPayload(manifest)};
   std::array<std::vector<Move>, 2> moves;
   for (std::size_t who = 0; who < 2; ++who) {
@@ -313,8 +313,8 @@ TEST_CASE("low-rank products take two legs, whose average is that of the gradien
 TEST_CASE("a leg that does not count ends a low-rank round, and the next one begins with the first leg") {
   wire::RunManifest manifest;
   manifest.model = {.layers = 1, .width = 16, .heads = 2, .context = 8};
-  manifest.low_rank = 2;
-  manifest.error_feedback = 1;
+  manifest.round.low_rank = 2;
+  manifest.round.error_feedback = 1;
   RoundPayload payload(manifest);
   train(payload, kAnew, 1);
   for (int i = 0; i < 2; ++i) {

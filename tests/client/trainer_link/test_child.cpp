@@ -100,7 +100,7 @@ class QuadraticTrainer final : public session::Trainer {
     if (local_) {
       if (std::exchange(begins_sum_, false)) local_->begin();
       parameters_.assign(local_->parameters().begin(), local_->parameters().end());
-    } else if (!resources_.manifest.delay_parameter_updates || std::exchange(begins_sum_, false)) {
+    } else if (!resources_.manifest.round.delay_parameter_updates || std::exchange(begins_sum_, false)) {
       parameters_.assign(resources_.state.begin(), resources_.state.end());
     }
     session::BatchReport report{samples.count, 0, 1e-3};

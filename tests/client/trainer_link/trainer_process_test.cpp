@@ -21,6 +21,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "shared/base/words.h"
 #include "shared/run/buckets.h"
 #include "shared/run/model_layout.h"
 #include "tests/client/trainer_link/tiny_run.h"
@@ -95,8 +96,8 @@ TEST_CASE("a child computes gradients, steps, evaluates and samples") {
 }
 
 TEST_CASE("daemon and child agree on the state of every optimizer, and on every bit of a step") {
-  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
-    CAPTURE(kind);
+  for (const wire::OptimizerKind kind : all_values<wire::OptimizerKind>()) {
+    CAPTURE(word_of(kind));
     TrainerProcessOptions options = tiny_options(TEST_CHILD);
     options.manifest.optimizer = wire::default_optimizer(kind);
     const wire::RunManifest manifest = options.manifest;
@@ -123,7 +124,7 @@ TEST_CASE("daemon and child agree on the state of every optimizer, and on every 
 
 TEST_CASE("with delayed updates a child keeps its parameters until a sum begins, a step is done, or it is replaced") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD);
-  options.manifest.delay_parameter_updates = true;
+  options.manifest.round.delay_parameter_updates = true;
   auto trainer = make(std::move(options));
   REQUIRE(trainer->initialize().ok());
   const std::span<float> state = trainer->state();
@@ -162,7 +163,7 @@ TEST_CASE("with delayed updates a child keeps its parameters until a sum begins,
 
 TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, until the state steps") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD);
-  options.manifest.delay_parameter_updates = true;
+  options.manifest.round.delay_parameter_updates = true;
   const optim::Optimizer optimizer(options.manifest);
   auto trainer = make(std::move(options));
   REQUIRE(trainer->initialize().ok());
@@ -214,9 +215,9 @@ TEST_CASE("a sum ahead is computed where a step with one's own gradient leads, u
 TEST_CASE(
     "a bucket that has stepped is told of before its batch is over, and what is written there counts from then on") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD);
-  options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
-  options.manifest.local->schedule = {.kind = "constant", .learning_rate = 0.125, .warmup_rounds = 0};
-  options.manifest.local->partners = "ring";
+  options.manifest.local.emplace().optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
+  options.manifest.local->schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = 0.125, .warmup_rounds = 0};
+  options.manifest.local->partners = wire::GossipPartners::ring;
   const wire::RunManifest manifest = options.manifest;
   auto trainer = make(std::move(options));
   REQUIRE(trainer->initialize().ok());
@@ -245,8 +246,8 @@ TEST_CASE(
 
 TEST_CASE("a child that tells of a bucket twice is ended") {
   TrainerProcessOptions options = tiny_options(TEST_CHILD, "repeat_bucket");
-  options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
-  options.manifest.local->partners = "ring";
+  options.manifest.local.emplace().optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
+  options.manifest.local->partners = wire::GossipPartners::ring;
   auto trainer = make(std::move(options));
   REQUIRE(trainer->initialize().ok());
   int told = 0;
@@ -259,9 +260,10 @@ TEST_CASE("local steps go on beside a step, and take it in with the next batch, 
   for (const char* behaviour : {"", "nan 3", "nan 5", "nan 7"}) {
     CAPTURE(behaviour);
     TrainerProcessOptions options = tiny_options(TEST_CHILD, behaviour);
-    options.manifest.delay_parameter_updates = true;
-    options.manifest.local.emplace().optimizer = wire::default_optimizer("sgd");
-    options.manifest.local->schedule = {.kind = "constant", .learning_rate = 0.125, .warmup_rounds = 0};
+    options.manifest.round.delay_parameter_updates = true;
+    options.manifest.local.emplace().optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
+    options.manifest.local->schedule = {
+        .kind = wire::ScheduleKind::constant, .learning_rate = 0.125, .warmup_rounds = 0};
     const wire::RunManifest manifest = options.manifest;
     auto trainer = make(std::move(options));
     REQUIRE(trainer->initialize().ok());

@@ -8,6 +8,7 @@
 
 #include "client/optim/optimizer.h"
 #include "client/training/torch_trainer.h"
+#include "shared/base/words.h"
 #include "shared/run/model_layout.h"
 #include "tests/client/training/data_files.h"
 
@@ -22,14 +23,14 @@ struct Small {
   Bytes file;
 };
 
-Small small_run(const std::string& architecture, const std::string& kind) {
+Small small_run(wire::Architecture architecture, wire::DataKind kind) {
   Small run;
   wire::RunManifest& manifest = run.manifest;
   manifest.model.architecture = architecture;
   manifest.data.kind = kind;
   manifest.peers_max = 1;
   manifest.micro_batch_size = 16;
-  manifest.schedule.kind = "constant";
+  manifest.schedule.kind = wire::ScheduleKind::constant;
   manifest.schedule.warmup_rounds = 5;
   manifest.schedule.learning_rate = 3e-3;
   manifest.model.width = 32;
@@ -42,8 +43,8 @@ Small small_run(const std::string& architecture, const std::string& kind) {
   manifest.model.image_size = 8;
   manifest.model.inputs = 192;
   manifest.model.classes = 2;
-  if (architecture == "resnet") manifest.model.layers = 18;
-  run.file = kind == "tokens" ? paired_tokens(1000) : two_kinds_of_images(64, 8);
+  if (architecture == wire::Architecture::resnet) manifest.model.layers = 18;
+  run.file = kind == wire::DataKind::tokens ? paired_tokens(1000) : two_kinds_of_images(64, 8);
   return run;
 }
 
@@ -84,9 +85,9 @@ struct Trainee {
 }  // namespace
 
 TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by the bytes they stand for") {
-  Small run = small_run("gpt", "tokens");
-  run.manifest.model.positions = "rotary";
-  run.manifest.model.activation = "gelu";
+  Small run = small_run(wire::Architecture::gpt, wire::DataKind::tokens);
+  run.manifest.model.positions = wire::Positions::rotary;
+  run.manifest.model.activation = wire::Activation::gelu;
   run.manifest.model.recent = 0;
   Trainee trainee(run);
   const auto before = trainee.trainer->evaluate();
@@ -115,9 +116,9 @@ TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by 
 }
 
 TEST_CASE("an albert learns to guess words, also by LAMB") {
-  Small run = small_run("albert", "tokens");
+  Small run = small_run(wire::Architecture::albert, wire::DataKind::tokens);
   run.file = paired_tokens(1000, true);
-  run.manifest.optimizer = wire::default_optimizer("lamb");
+  run.manifest.optimizer = wire::default_optimizer(wire::OptimizerKind::lamb);
   run.manifest.schedule.learning_rate = 5e-3;
   Trainee trainee(run);
   const double first = trainee.train(1);
@@ -129,9 +130,9 @@ TEST_CASE("an albert learns to guess words, also by LAMB") {
 }
 
 TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
-  for (const char* architecture : {"resnet", "mlp"}) {
-    CAPTURE(architecture);
-    Trainee trainee(small_run(architecture, "labelled"));
+  for (const wire::Architecture architecture : {wire::Architecture::resnet, wire::Architecture::mlp}) {
+    CAPTURE(word_of(architecture));
+    Trainee trainee(small_run(architecture, wire::DataKind::labelled));
     trainee.train(12);
     const auto after = trainee.trainer->evaluate();
     REQUIRE(after.ok());
@@ -141,9 +142,9 @@ TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
 }
 
 TEST_CASE("computing in bf16 changes gradients by its rounding, and no more") {
-  Small run = small_run("gpt", "tokens");
+  Small run = small_run(wire::Architecture::gpt, wire::DataKind::tokens);
   const Trainee plain(run);
-  run.manifest.precision = "bf16";
+  run.manifest.precision = wire::Precision::bf16;
   Trainee exact(run, false), rounded(run, true);
   REQUIRE(exact.trainer->train_batch({0, 0, 0, 16}, exact.sum).ok());
   REQUIRE(rounded.trainer->train_batch({0, 0, 0, 16}, rounded.sum).ok());

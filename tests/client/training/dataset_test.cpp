@@ -10,7 +10,7 @@ using namespace starling::training::testing;
 
 namespace {
 
-wire::RunManifest manifest_of(const std::string& kind, const std::string& architecture) {
+wire::RunManifest manifest_of(wire::DataKind kind, wire::Architecture architecture) {
   wire::RunManifest manifest;
   manifest.data.kind = kind;
   manifest.model.architecture = architecture;
@@ -24,7 +24,7 @@ wire::RunManifest manifest_of(const std::string& kind, const std::string& archit
 
 TEST_CASE("tokens are read where they lie, with what is known of them") {
   const Bytes file = paired_tokens(50);
-  const auto data = Dataset::open(manifest_of("tokens", "gpt"), file, 100);
+  const auto data = Dataset::open(manifest_of(wire::DataKind::tokens, wire::Architecture::gpt), file, 100);
   REQUIRE(data.ok());
   CHECK(data->items() == 100);
   std::vector<std::int64_t> tokens(4);
@@ -37,7 +37,7 @@ TEST_CASE("tokens are read where they lie, with what is known of them") {
 
 TEST_CASE("labelled samples are values around zero and a class") {
   const Bytes file = two_kinds_of_images(10, 8);
-  const auto data = Dataset::open(manifest_of("labelled", "resnet"), file, 1);
+  const auto data = Dataset::open(manifest_of(wire::DataKind::labelled, wire::Architecture::resnet), file, 1);
   REQUIRE(data.ok());
   CHECK(data->items() == 10);
   CHECK(data->value_shape() == std::vector<std::int64_t>{3, 8, 8});
@@ -55,12 +55,14 @@ TEST_CASE("data that does not fit the model is refused, with the reason") {
     const auto data = Dataset::open(manifest, file, least);
     return data.ok() ? "" : data.error().message;
   };
-  CHECK(refused(manifest_of("tokens", "gpt"), images, 1).find("no tensor 'tokens'") != std::string::npos);
-  CHECK(refused(manifest_of("labelled", "mlp"), images, 1).find("192 values each, and the model takes 784") !=
+  CHECK(refused(manifest_of(wire::DataKind::tokens, wire::Architecture::gpt), images, 1).find("no tensor 'tokens'") !=
         std::string::npos);
-  CHECK(refused(manifest_of("tokens", "gpt"), tokens, 101).find("100 words or samples where 101") != std::string::npos);
-  CHECK_FALSE(refused(manifest_of("tokens", "gpt"), {1, 2, 3}, 1).empty());
-  wire::RunManifest small = manifest_of("tokens", "gpt");
+  CHECK(refused(manifest_of(wire::DataKind::labelled, wire::Architecture::mlp), images, 1)
+            .find("192 values each, and the model takes 784") != std::string::npos);
+  CHECK(refused(manifest_of(wire::DataKind::tokens, wire::Architecture::gpt), tokens, 101)
+            .find("100 words or samples where 101") != std::string::npos);
+  CHECK_FALSE(refused(manifest_of(wire::DataKind::tokens, wire::Architecture::gpt), {1, 2, 3}, 1).empty());
+  wire::RunManifest small = manifest_of(wire::DataKind::tokens, wire::Architecture::gpt);
   small.model.vocabulary = 20;
   const auto data = Dataset::open(small, tokens, 1);
   REQUIRE(data.ok());

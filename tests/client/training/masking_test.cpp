@@ -16,7 +16,7 @@ namespace {
 
 wire::ModelOptions masked_model() {
   wire::ModelOptions model;
-  model.architecture = "albert";
+  model.architecture = wire::Architecture::albert;
   model.context = 64;
   model.vocabulary = 1000;
   model.masked = 0.15;

@@ -62,7 +62,7 @@ ScriptFiles byte_guesser() {
 }
 
 void describe(const ScriptFiles& files, wire::ModelOptions& model) {
-  model.architecture = "script";
+  model.architecture = wire::Architecture::script;
   model.script.program.sha256.bytes.fill(1);  // a reader of the file has checked its digest before
   model.script.program.bytes = static_cast<std::int64_t>(files.program.size());
   model.script.parameters.sha256.bytes.fill(2);

@@ -39,7 +39,7 @@ Result<double> bits(const char* program_file, const char* parameters_file, const
   STARLING_ASSIGN(const std::string text, read_file(text_file, kFileMax));
   STARLING_ASSIGN(const auto tensors, wire::read_tensor_head(bytes_of(parameters), parameters.size()));
   wire::RunManifest manifest;
-  manifest.model.architecture = "script";
+  manifest.model.architecture = wire::Architecture::script;
   manifest.model.context = context;
   for (const wire::TensorInfo& tensor : tensors) manifest.model.script.tensors.push_back({tensor.name, tensor.shape});
   std::vector<float> state(wire::state_size(manifest)), gradient(wire::parameter_count(manifest.model));

@@ -25,12 +25,12 @@ constexpr SampleCount kBatch = 16;
 
 wire::RunManifest manifest_for_images() {
   wire::RunManifest manifest;
-  manifest.data.kind = "labelled";
+  manifest.data.kind = wire::DataKind::labelled;
   manifest.model.classes = 2;
   manifest.model.inputs = 192;
   manifest.peers_max = 1;
   manifest.micro_batch_size = kBatch;
-  manifest.schedule.kind = "constant";
+  manifest.schedule.kind = wire::ScheduleKind::constant;
   manifest.schedule.warmup_rounds = 1;
   manifest.schedule.learning_rate = 3e-3;
   return manifest;
@@ -93,7 +93,7 @@ TEST_CASE("a script's loss and gradient are those of the same perceptron among o
   REQUIRE_MESSAGE(report.ok(), report.error().message);
 
   wire::RunManifest manifest = manifest_for_images();
-  manifest.model.architecture = "mlp";
+  manifest.model.architecture = wire::Architecture::mlp;
   manifest.model.layers = 1;
   manifest.model.width = 24;
   std::vector<float> state(wire::state_size(manifest)), scratch(script.sum.size()), sum(script.sum.size());
@@ -140,7 +140,7 @@ TEST_CASE("chance falls alike for everybody who is given the same samples") {
 TEST_CASE("what a sample of a script costs is counted call by call") {
   const ScriptFiles files = perceptron(192, 24, 2);
   wire::ModelOptions same;
-  same.architecture = "mlp";
+  same.architecture = wire::Architecture::mlp;
   same.layers = 1;
   same.width = 24;
   same.inputs = 192;

@@ -15,6 +15,7 @@
 #include "client/optim/optimizer.h"
 #include "client/session/byte_tokens.h"
 #include "shared/base/permutation.h"
+#include "shared/base/words.h"
 #include "shared/run/model_layout.h"
 
 using namespace starling;
@@ -110,7 +111,7 @@ TEST_CASE("held-out text gets cheaper with every few rounds") {
 
 TEST_CASE("devices that share a batch compute what one alone does, also ahead of a step") {
   wire::RunManifest manifest = tiny_manifest();
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   Bench alone(manifest), together(manifest, {}, {"cpu", "cpu", "cpu"});
   for (RoundIndex round = 0; round < 3; ++round) {
     CAPTURE(round);
@@ -196,9 +197,9 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
   wire::RunManifest manifest = tiny_manifest();
   Bench plain(manifest);
   manifest.local.emplace();
-  manifest.local->optimizer = wire::default_optimizer("sgd");
+  manifest.local->optimizer = wire::default_optimizer(wire::OptimizerKind::sgd);
   manifest.local->optimizer.momentum = manifest.local->optimizer.weight_decay = manifest.local->optimizer.clip_norm = 0;
-  manifest.local->schedule = {.kind = "constant", .learning_rate = kRate, .warmup_rounds = 0};
+  manifest.local->schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = kRate, .warmup_rounds = 0};
   Bench bench(manifest);
   const std::vector<float> agreed(bench.state.begin(), bench.state.begin() + std::ssize(bench.gradient));
   for (int round = 0; round < 2; ++round) {  // the second one begins at the agreed parameters again
@@ -228,8 +229,9 @@ TEST_CASE("with local steps, what is added up is samples times the way that step
 
 TEST_CASE("buckets step while the way back goes on, and come to where a step of all at once leads, to the bit") {
   for (const double clip_norm : {0.0, 0.5}) {
-    for (const char* kind : {"adamw", "lamb", "muon"}) {
-      CAPTURE(kind);
+    for (const wire::OptimizerKind kind :
+         {wire::OptimizerKind::adamw, wire::OptimizerKind::lamb, wire::OptimizerKind::muon}) {
+      CAPTURE(word_of(kind));
       CAPTURE(clip_norm);
       wire::RunManifest manifest = tiny_manifest();
       manifest.model.layers = 3;
@@ -239,7 +241,7 @@ TEST_CASE("buckets step while the way back goes on, and come to where a step of 
       manifest.local->optimizer = wire::default_optimizer(kind);
       manifest.local->optimizer.clip_norm = clip_norm;
       Bench whole(manifest);
-      manifest.local->partners = "exponential";
+      manifest.local->partners = wire::GossipPartners::exponential;
       std::vector<std::size_t> told;
       bool whole_way_back = false;  // whether the backward pass was complete when the first bucket had stepped
       const wire::ParameterInfo first_layer = wire::model_layout(manifest.model).front();

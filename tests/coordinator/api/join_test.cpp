@@ -202,7 +202,8 @@ TEST_CASE("who has a computer's key but not its device token gets no certificate
     thief.device_token = wrong;
     refused(thief.join(project.invite()), ErrorCode::permission_denied, "device token");
   }
-  CHECK(project.stores().people.accounts.find_host(ada.key.peer_id())->token_hash == crypto::hash_token(ada.device_token));
+  CHECK(project.stores().people.accounts.find_host(ada.key.peer_id())->token_hash ==
+        crypto::hash_token(ada.device_token));
   REQUIRE(project.stores().people.accounts.set_revoked(ada.key.peer_id(), true, db::Revoker::project).ok());
   project.look();
   CHECK(renew(ada.device_token).status == 403);

@@ -169,7 +169,7 @@ TEST_CASE("a member keeps its lane, and nobody gets one when all are in use") {
 
 TEST_CASE("leases are dealt to members that train, and told once they are stored") {
   wire::RunManifest manifest = small_manifest();
-  manifest.data.kind = "labelled";
+  manifest.data.kind = wire::DataKind::labelled;
   manifest.data.train_items = 500;
   manifest.micro_batch_size = 4;
   Dispatching swarm(manifest);

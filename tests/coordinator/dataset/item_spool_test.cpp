@@ -49,7 +49,8 @@ struct Cut {
 };
 
 CutOptions options(std::int64_t shard_bytes, double held_out) {
-  return {.kind = "tokens", .shard_bytes = shard_bytes, .held_out_fraction = held_out, .held_out_max = 1000};
+  return {
+      .kind = wire::DataKind::tokens, .shard_bytes = shard_bytes, .held_out_fraction = held_out, .held_out_max = 1000};
 }
 
 }  // namespace

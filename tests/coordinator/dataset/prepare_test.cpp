@@ -71,7 +71,7 @@ TEST_CASE("text becomes a vocabulary, shards of tokens that say it again, and a 
   const auto prepared = prepare_text(options, progress);
   REQUIRE_MESSAGE(prepared.ok(), prepared.error().message);
   CHECK(prepared->choices == 120);
-  CHECK(prepared->data.kind == "tokens");
+  CHECK(prepared->data.kind == wire::DataKind::tokens);
   const auto listing = wire::decode_listing(read_file(folder / "out" / kListingName, 1 << 16).value());
   REQUIRE(listing.ok());
   CHECK(wire::encode_listing(*listing) == wire::encode_listing(prepared->data));

@@ -26,7 +26,7 @@ std::string refusal(const std::string& json) {
   return read.error().message;
 }
 
-const Prospect& find(const std::vector<Prospect>& all, std::string_view algorithm, std::string_view codec) {
+const Prospect& find(const std::vector<Prospect>& all, std::string_view algorithm, wire::Codec codec) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Prospect& each) {
     return each.algorithm == algorithm && each.method.codec == codec;
   });
@@ -91,37 +91,37 @@ TEST_CASE("over home lines rare averagings are ahead of frequent ones, and narro
   CHECK(all.size() == 1 + 3 * (manifest::algorithms().size() - 1 + 2 * 3) + 1);
   CHECK(std::is_sorted(all.begin(), all.end(),
                        [](const Prospect& a, const Prospect& b) { return a.samples_per_s > b.samples_per_s; }));
-  const Prospect& often = find(all, "dedloc", "fp32");
-  const Prospect& seldom = find(all, "diloco", "fp32");
+  const Prospect& often = find(all, "dedloc", wire::Codec::fp32);
+  const Prospect& seldom = find(all, "diloco", wire::Codec::fp32);
   CHECK(seldom.samples_per_s > often.samples_per_s);
-  CHECK(find(all, "dedloc", "int8").samples_per_s > often.samples_per_s);
+  CHECK(find(all, "dedloc", wire::Codec::int8).samples_per_s > often.samples_per_s);
   // 50 steps of 8 samples by 8 computers, against 512 samples.
   CHECK(often.bytes_per_sample / seldom.bytes_per_sample == doctest::Approx(50.0 * 64 / 512).epsilon(0.02));
-  CHECK(seldom.bytes_per_sample > 100 * find(all, "sparseloco", "sparse").bytes_per_sample);
+  CHECK(seldom.bytes_per_sample > 100 * find(all, "sparseloco", wire::Codec::sparse).bytes_per_sample);
   CHECK(often.why.find("slowest line sends 10 Mbit/s") != std::string::npos);
-  CHECK(find(all, "", "fp32").samples_per_s == often.samples_per_s);
+  CHECK(find(all, "", wire::Codec::fp32).samples_per_s == often.samples_per_s);
 }
 
 TEST_CASE("local steps that go on while a round is averaged take whichever is longer, computing or the line") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  const swarm::RoundForecast& waits = find(all, "diloco", "fp32").round;
-  const swarm::RoundForecast& goes_on = find(all, "eager-diloco", "fp32").round;
+  const swarm::RoundForecast& waits = find(all, "diloco", wire::Codec::fp32).round;
+  const swarm::RoundForecast& goes_on = find(all, "eager-diloco", wire::Codec::fp32).round;
   CHECK(goes_on.averaging_s == waits.averaging_s);
   CHECK(waits.period_s() == doctest::Approx(waits.compute_s + waits.wait_s + waits.averaging_s + waits.step_s));
   CHECK(goes_on.period_s() ==
         doctest::Approx(std::max(goes_on.compute_s, 2 * goes_on.wait_s + goes_on.averaging_s) + goes_on.step_s));
   CHECK(goes_on.period_s() < waits.period_s());
-  CHECK_FALSE(find(all, "decentralized-adam", "fp32").round.overlapped);
+  CHECK_FALSE(find(all, "decentralized-adam", wire::Codec::fp32).round.overlapped);
   wire::RunManifest own = small_run();
   manifest::find_algorithm("eager-diloco")->compose(own);
-  CHECK(find(prospects(own, hosts_of(kHome)), "", "fp32").round.overlapped);
-  CHECK_FALSE(find(prospects(own, hosts_of(kHome)), "diloco", "fp32").round.overlapped);
+  CHECK(find(prospects(own, hosts_of(kHome)), "", wire::Codec::fp32).round.overlapped);
+  CHECK_FALSE(find(prospects(own, hosts_of(kHome)), "diloco", wire::Codec::fp32).round.overlapped);
 }
 
 TEST_CASE("rounds of a fragment move as many bytes a sample, in rounds that many times shorter") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  const Prospect& whole = find(all, "diloco", "fp32");
-  const Prospect& quarter = find(all, "streaming-diloco", "fp32");
+  const Prospect& whole = find(all, "diloco", wire::Codec::fp32);
+  const Prospect& quarter = find(all, "streaming-diloco", wire::Codec::fp32);
   CHECK(quarter.method.round_samples == whole.method.round_samples / 4);
   CHECK(quarter.round.bytes_sent == doctest::Approx(whole.round.bytes_sent / 4).epsilon(1e-3));
   CHECK(quarter.round.averaging_s < 0.3 * whole.round.averaging_s);
@@ -130,12 +130,14 @@ TEST_CASE("rounds of a fragment move as many bytes a sample, in rounds that many
 
 TEST_CASE("who mixes with more at a time moves more bytes, in mixings that take longer") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  const auto of = [&all](std::string_view partners) {
+  const auto of = [&all](wire::GossipPartners partners) {
     return *std::find_if(all.begin(), all.end(), [&](const Prospect& each) {
-      return each.algorithm == "decentralized-adam" && each.partners == partners && each.method.codec == "fp32";
+      return each.algorithm == "decentralized-adam" && each.partners == partners &&
+             each.method.codec == wire::Codec::fp32;
     });
   };
-  const Prospect pairs = of("exponential"), grid = of("grid"), complete = of("complete");
+  const Prospect pairs = of(wire::GossipPartners::exponential), grid = of(wire::GossipPartners::grid),
+                 complete = of(wire::GossipPartners::complete);
   CHECK(complete.method.gossip_members == 8);
   CHECK(pairs.round.gossip_s < grid.round.gossip_s);
   CHECK(grid.round.gossip_s < complete.round.gossip_s);
@@ -145,19 +147,19 @@ TEST_CASE("who mixes with more at a time moves more bytes, in mixings that take 
 TEST_CASE("pairs that take turns mix half as often") {
   wire::RunManifest run = small_run();
   manifest::find_algorithm("decentralized-adam")->compose(run);
-  const Prospect always = find(prospects(run, hosts_of(kHome)), "", "fp32");
-  run.local->partners = "alternating-exponential-ring";
-  const Prospect in_turn = find(prospects(run, hosts_of(kHome)), "", "fp32");
+  const Prospect always = find(prospects(run, hosts_of(kHome)), "", wire::Codec::fp32);
+  run.local->partners = wire::GossipPartners::alternating_exponential_ring;
+  const Prospect in_turn = find(prospects(run, hosts_of(kHome)), "", wire::Codec::fp32);
   CHECK(in_turn.round.gossip_s == always.round.gossip_s);
-  run.local->partners.clear();
-  const double without = find(prospects(run, hosts_of(kHome)), "", "fp32").round.bytes_sent;
+  run.local->partners.reset();
+  const double without = find(prospects(run, hosts_of(kHome)), "", wire::Codec::fp32).round.bytes_sent;
   CHECK(in_turn.round.bytes_sent - without == doctest::Approx((always.round.bytes_sent - without) / 2));
 }
 
 TEST_CASE("mixings that are many steps apart count as averagings, and a round has ten") {
   const auto all = prospects(small_run(), hosts_of(kHome));
-  const Prospect& whole = find(all, "diloco", "fp32");
-  const Prospect& pairs = find(all, "noloco", "fp32");
+  const Prospect& whole = find(all, "diloco", wire::Codec::fp32);
+  const Prospect& pairs = find(all, "noloco", wire::Codec::fp32);
   CHECK(pairs.method.mix_every == 50);
   CHECK(pairs.method.round_samples == 10 * whole.method.round_samples);
   // A pair moves four sevenths of the bytes that all eight move together, ten times a round, plus one averaging.
@@ -167,18 +169,18 @@ TEST_CASE("mixings that are many steps apart count as averagings, and a round ha
   manifest::find_algorithm("noloco")->compose(own);
   own.local->mix_every = 20;
   const auto others = prospects(own, hosts_of(kHome));
-  CHECK(find(others, "", "fp32").method.round_samples == 512);
-  CHECK(find(others, "diloco", "fp32").method.round_samples == 20 * 8 * 8);
+  CHECK(find(others, "", wire::Codec::fp32).method.round_samples == 512);
+  CHECK(find(others, "diloco", wire::Codec::fp32).method.round_samples == 20 * 8 * 8);
 }
 
 TEST_CASE("low-rank products take the lines for as long as their factors do, and two averagings to begin and end") {
   constexpr const char* kFar =
       R"({"count": 4, "samples_per_s": 20, "upload_mbit_s": 10, "download_mbit_s": 10, "delay_ms": 25})";
   wire::RunManifest run = small_run();
-  const swarm::RoundForecast whole = find(prospects(run, hosts_of(kFar)), "", "fp32").round;
-  run.low_rank = 2;
+  const swarm::RoundForecast whole = find(prospects(run, hosts_of(kFar)), "", wire::Codec::fp32).round;
+  run.round.low_rank = 2;
   const auto all = prospects(run, hosts_of(kFar));
-  const swarm::RoundForecast& factors = find(all, "", "fp32").round;
+  const swarm::RoundForecast& factors = find(all, "", wire::Codec::fp32).round;
   const double share =
       static_cast<double>(wire::averaged_floats(run)) / static_cast<double>(wire::parameter_count(run.model));
   const double round_trips_s = 4 * 0.1;
@@ -186,7 +188,8 @@ TEST_CASE("low-rank products take the lines for as long as their factors do, and
   CHECK(factors.bytes_sent == doctest::Approx(share * whole.bytes_sent));
   CHECK(factors.averaging_s == doctest::Approx(share * (whole.averaging_s - round_trips_s) + 2 * round_trips_s));
   CHECK(factors.step_s == whole.step_s);
-  CHECK(find(all, "dedloc", "fp32").round.averaging_s == whole.averaging_s);  // a setting of this manifest alone
+  CHECK(find(all, "dedloc", wire::Codec::fp32).round.averaging_s ==
+        whole.averaging_s);  // a setting of this manifest alone
 }
 
 TEST_CASE("the more often volunteers depart, the more rare averagings lose, until their rounds are never full") {
@@ -196,23 +199,23 @@ TEST_CASE("the more often volunteers depart, the more rare averagings lose, unti
                                            std::string(per_h) + "}"));
   };
   const auto calm = with_churn("0"), rough = with_churn("6"), wild = with_churn("60");
-  const Prospect& often = find(rough, "dedloc", "int8");
-  const Prospect& seldom = find(rough, "diloco", "int8");
-  CHECK(find(calm, "diloco", "int8").samples_per_s > find(calm, "dedloc", "int8").samples_per_s);
-  CHECK(find(calm, "diloco", "int8").round.lost == 0);
-  CHECK(often.samples_per_s < find(calm, "dedloc", "int8").samples_per_s);
+  const Prospect& often = find(rough, "dedloc", wire::Codec::int8);
+  const Prospect& seldom = find(rough, "diloco", wire::Codec::int8);
+  CHECK(find(calm, "diloco", wire::Codec::int8).samples_per_s > find(calm, "dedloc", wire::Codec::int8).samples_per_s);
+  CHECK(find(calm, "diloco", wire::Codec::int8).round.lost == 0);
+  CHECK(often.samples_per_s < find(calm, "dedloc", wire::Codec::int8).samples_per_s);
   CHECK(seldom.round.lost > often.round.lost);
   CHECK(seldom.why.find("go with who departs") != std::string::npos);
-  CHECK(find(wild, "dedloc", "int8").samples_per_s > 0);
-  const Prospect& never = find(wild, "diloco", "int8");
+  CHECK(find(wild, "dedloc", wire::Codec::int8).samples_per_s > 0);
+  const Prospect& never = find(wild, "diloco", wire::Codec::int8);
   CHECK(never.samples_per_s == 0);
   CHECK(never.why.find("smaller ones help") != std::string::npos);
-  CHECK(find(wild, "dedloc", "int8").samples_per_s > never.samples_per_s);
+  CHECK(find(wild, "dedloc", wire::Codec::int8).samples_per_s > never.samples_per_s);
 }
 
 TEST_CASE("over fast lines it hardly matters, and the reason says so") {
   const auto all = prospects(
       small_run(), hosts_of(R"({"count": 4, "samples_per_s": 2, "upload_mbit_s": 1000, "download_mbit_s": 1000})"));
-  CHECK(find(all, "dedloc", "fp32").samples_per_s > 0.9 * 8);
-  CHECK(find(all, "dedloc", "fp32").why.find("computing is") == 0);
+  CHECK(find(all, "dedloc", wire::Codec::fp32).samples_per_s > 0.9 * 8);
+  CHECK(find(all, "dedloc", wire::Codec::fp32).why.find("computing is") == 0);
 }

@@ -125,7 +125,7 @@ TEST_CASE("run sign names the first state of a run that does not") {
 TEST_CASE("a program's run begins with the parameters of the file that was published") {
   const starling::testing::TempDir folder;
   wire::RunManifest manifest;
-  manifest.model.architecture = "script";
+  manifest.model.architecture = wire::Architecture::script;
   manifest.model.script.tensors = {{"table", {3}}};
   std::vector<wire::TensorInfo> tensors = {{"table", wire::TensorType::f32, {3}}};
   const std::string file = wire::encode_tensor_head(tensors) + std::string(12, '\1');

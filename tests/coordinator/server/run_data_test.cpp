@@ -35,7 +35,7 @@ struct Prepared {
 
   Prepared() {
     wire::DataOptions listed;
-    listed.kind = "tokens";
+    listed.kind = wire::DataKind::tokens;
     listed.shards = {a_shard(folder.path(), 5000, 1), a_shard(folder.path(), 5001, 2)};
     const wire::Shard held_out = a_shard(folder.path(), 400, 3);
     listed.validation = held_out.file;
@@ -43,7 +43,7 @@ struct Prepared {
     REQUIRE(write_file_atomically(folder / dataset::kTokenizerName, kTokenizer).ok());
     listed.tokenizer = {crypto::sha256(kTokenizer), static_cast<std::int64_t>(kTokenizer.size())};
     REQUIRE(write_file_atomically(folder / "shards.json", wire::encode_listing(listed)).ok());
-    wanted.manifest.data.kind = "tokens";
+    wanted.manifest.data.kind = wire::DataKind::tokens;
     wanted.manifest.model.vocabulary = 300;
     wanted.source.shards = folder / "shards.json";
   }
@@ -100,7 +100,7 @@ TEST_CASE(
 TEST_CASE("a file that is not what the listing names, another kind and a larger vocabulary are refused") {
   Prepared prepared;
   manifest::OperatorManifest other_kind = prepared.wanted;
-  other_kind.manifest.data.kind = "labelled";
+  other_kind.manifest.data.kind = wire::DataKind::labelled;
   CHECK(take_data_over(other_kind, prepared.project.path()).error().message.find("data.kind") != std::string::npos);
   manifest::OperatorManifest small = prepared.wanted;
   small.manifest.model.vocabulary = 256;

@@ -55,11 +55,11 @@ TEST_CASE_FIXTURE(Fixture,
   const AccountId ada = join(stores, "Ada", 1);
   const auto link = [&](std::uint8_t number, std::int64_t most = 2) {
     return stores.people.accounts.join({.display_name = "",
-                                 .peer_id = peer(number),
-                                 .invite = {},
-                                 .now = {1000},
-                                 .account_id = ada,
-                                 .hosts_max = most});
+                                        .peer_id = peer(number),
+                                        .invite = {},
+                                        .now = {1000},
+                                        .account_id = ada,
+                                        .hosts_max = most});
   };
   REQUIRE(link(2).ok());
   const auto third = link(3);
@@ -69,7 +69,8 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(link(1).value() == ada);  // it is one of them already
   REQUIRE(stores.people.accounts.set_revoked(peer(2), true, Revoker::owner).ok());
   REQUIRE(link(3).ok());
-  CHECK(stores.people.accounts.set_revoked(peer(2), false, Revoker::owner, 2).error().code == ErrorCode::permission_denied);
+  CHECK(stores.people.accounts.set_revoked(peer(2), false, Revoker::owner, 2).error().code ==
+        ErrorCode::permission_denied);
   REQUIRE(stores.people.accounts.set_revoked(peer(3), true, Revoker::project).ok());
   CHECK_FALSE(link(4).ok());  // the project's doing: it counts
   REQUIRE(stores.people.keeper.set_hosts_max(ada, 4).ok());

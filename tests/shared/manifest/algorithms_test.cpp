@@ -45,8 +45,8 @@ TEST_CASE("without a word, gradients of one large batch are averaged") {
 TEST_CASE("diloco steps with AdamW inside and with Nesterov's momentum outside") {
   const wire::RunManifest run = read("algorithm = \"diloco\"")->manifest;
   REQUIRE(run.local);
-  CHECK(run.local->optimizer.kind == "adamw");
-  CHECK(run.optimizer.kind == "sgd");
+  CHECK(run.local->optimizer.kind == wire::OptimizerKind::adamw);
+  CHECK(run.optimizer.kind == wire::OptimizerKind::sgd);
   CHECK(run.optimizer.nesterov);
   CHECK(run.optimizer.momentum == 0.9);
   CHECK(run.optimizer.clip_norm == 0);
@@ -56,16 +56,16 @@ TEST_CASE("diloco steps with AdamW inside and with Nesterov's momentum outside")
 TEST_CASE("decentralized-adam is the mean of parameters that AdamW moves apart and one-peer mixings together") {
   const wire::RunManifest run = read("algorithm = \"decentralized-adam\"")->manifest;
   REQUIRE(run.local);
-  CHECK(run.local->optimizer.kind == "adamw");
-  CHECK(run.local->partners == "exponential");
-  CHECK(run.optimizer.kind == "sgd");
+  CHECK(run.local->optimizer.kind == wire::OptimizerKind::adamw);
+  CHECK(run.local->partners == wire::GossipPartners::exponential);
+  CHECK(run.optimizer.kind == wire::OptimizerKind::sgd);
   CHECK(run.optimizer.momentum == 0);
   CHECK(run.schedule.learning_rate == 1);
   const auto other = read("algorithm = \"decentralized-adam\"",
                           "[local]\npartners = \"random\"\n[local.optimizer]\nkind = \"accum_adamw\"\n");
   REQUIRE(other.ok());
-  CHECK(other->manifest.local->partners == "random");
-  CHECK(other->manifest.local->optimizer.kind == "accum_adamw");
+  CHECK(other->manifest.local->partners == wire::GossipPartners::random);
+  CHECK(other->manifest.local->optimizer.kind == wire::OptimizerKind::accum_adamw);
   const auto unknown = read("algorithm = \"diloco\"", "[local]\npartners = \"everybody\"\n");
   REQUIRE(!unknown.ok());
   CHECK(unknown.error().message.find("local.partners is 'everybody'") != std::string::npos);
@@ -74,7 +74,7 @@ TEST_CASE("decentralized-adam is the mean of parameters that AdamW moves apart a
 TEST_CASE("noloco is decentralized-adam whose pairs are drawn, meet seldom, and take steps with momentum") {
   const wire::RunManifest run = read("algorithm = \"noloco\"")->manifest;
   REQUIRE(run.local);
-  CHECK(run.local->partners == "random");
+  CHECK(run.local->partners == wire::GossipPartners::random);
   CHECK(run.local->mix_every == 50);
   CHECK(run.local->mixing_rate == 0.7);
   CHECK(run.local->mixing_momentum == 0.5);
@@ -83,7 +83,7 @@ TEST_CASE("noloco is decentralized-adam whose pairs are drawn, meet seldom, and 
   CHECK(run.schedule.learning_rate == 1);
   const auto other = read("algorithm = \"noloco\"", "[local]\npartners = \"exponential\"\nmix_every = 10\n");
   REQUIRE(other.ok());
-  CHECK(other->manifest.local->partners == "exponential");
+  CHECK(other->manifest.local->partners == wire::GossipPartners::exponential);
   CHECK(other->manifest.local->mix_every == 10);
   CHECK(other->manifest.local->mixing_momentum == 0.5);
   const auto bounded = read("algorithm = \"noloco\"", "[local]\nconsensus_bound = 0.02\n");
@@ -101,12 +101,12 @@ TEST_CASE("what the file says overrides the word's parts, one by one") {
                         "[local.optimizer]\nkind = \"muon\"\n"
                         "[local.schedule]\nlearning_rate = 0.02\n");
   REQUIRE(run.ok());
-  CHECK(run->manifest.codec == "int8");
-  CHECK(run->manifest.optimizer.kind == "sgd");
+  CHECK(run->manifest.round.codec == wire::Codec::int8);
+  CHECK(run->manifest.optimizer.kind == wire::OptimizerKind::sgd);
   CHECK(run->manifest.optimizer.momentum == 0.8);
   CHECK(run->manifest.optimizer.nesterov);
   CHECK(run->manifest.optimizer.weight_decay == 0);
-  CHECK(run->manifest.local->optimizer.kind == "muon");
+  CHECK(run->manifest.local->optimizer.kind == wire::OptimizerKind::muon);
   CHECK(run->manifest.local->schedule.learning_rate == 0.02);
   CHECK(run->manifest.local->schedule.total_rounds == 200);
 }
@@ -114,8 +114,8 @@ TEST_CASE("what the file says overrides the word's parts, one by one") {
 TEST_CASE("the table of local steps alone makes a composition that has no name") {
   const auto run = read("", "[local.optimizer]\nkind = \"lamb\"\n");
   REQUIRE(run.ok());
-  CHECK(run->manifest.local->optimizer.kind == "lamb");
-  CHECK(run->manifest.optimizer.kind == "adamw");
+  CHECK(run->manifest.local->optimizer.kind == wire::OptimizerKind::lamb);
+  CHECK(run->manifest.optimizer.kind == wire::OptimizerKind::adamw);
 }
 
 TEST_CASE("a word that is none, and local steps where the word has none, are refused with the line or the table") {

@@ -20,7 +20,7 @@ OperatorManifest described(const std::string& toml) {
   RunManifest& manifest = read->manifest;
   wire::DataOptions& data = manifest.data;
   data.validation = {Digest{{0xcd}}, 100'000};
-  const bool bytes = data.kind == "bytes";
+  const bool bytes = data.kind == wire::DataKind::bytes;
   if (!bytes) data.validation_items = 5000;
   if (!read->source.shards.empty()) {
     data.shards = {{{Digest{{1}}, 40'000'000}, 20'000'000}, {{Digest{{2}}, 50'000'000}, 25'000'000}};

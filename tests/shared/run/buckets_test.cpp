@@ -13,7 +13,7 @@ namespace {
 
 ModelOptions gpt(int width, int layers) {
   ModelOptions model;
-  model.architecture = "gpt";
+  model.architecture = Architecture::gpt;
   model.width = width;
   model.layers = layers;
   model.heads = 4;

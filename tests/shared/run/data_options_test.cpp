@@ -28,7 +28,7 @@ RunManifest sharded(std::size_t shards = 3) {
   RunManifest manifest;
   manifest.run_id = "books-1";
   manifest.model.vocabulary = 8000;
-  manifest.data.kind = "tokens";
+  manifest.data.kind = DataKind::tokens;
   for (std::size_t i = 0; i < shards; ++i) {
     manifest.data.shards.push_back({artefact(static_cast<std::uint8_t>(1 + i % 255), 2'000'100), 1'000'000});
   }
@@ -84,8 +84,8 @@ TEST_CASE("the tokenizer of tokens travels in manifest and listing, and only the
   CHECK(names(with_bytes(kTokenizerBytesMax + 1), "data.tokenizer.bytes"));
   CHECK(names(with_bytes(0), "data.tokenizer.bytes"));
   CHECK(names(refusal([](RunManifest& m) {
-                m.model = {.architecture = "mlp", .layers = 1, .width = 8, .inputs = 4, .classes = 2};
-                m.data.kind = "labelled";
+                m.model = {.architecture = Architecture::mlp, .layers = 1, .width = 8, .inputs = 4, .classes = 2};
+                m.data.kind = DataKind::labelled;
                 m.data.tokenizer = artefact(0xaa, 1);
               }),
               "data.tokenizer"));
@@ -105,7 +105,7 @@ TEST_CASE("as many shards, mirrors and as large an authority as there may be sti
 }
 
 TEST_CASE("what makes no sense of shards is refused by its name") {
-  CHECK(names(refusal([](RunManifest& m) { m.data.kind = "bytes", m.model.vocabulary = 256; }), "data.shards"));
+  CHECK(names(refusal([](RunManifest& m) { m.data.kind = DataKind::bytes, m.model.vocabulary = 256; }), "data.shards"));
   CHECK(names(refusal([](RunManifest& m) { m.data.train = artefact(9, 100); }), "data.train"));
   CHECK(names(refusal([](RunManifest& m) { m.data.train_items = 5; }), "data.train_items"));
   CHECK(names(refusal([](RunManifest& m) { m.data.shards[1].file.sha256 = {}; }), "data.shards[1].sha256"));
@@ -115,7 +115,6 @@ TEST_CASE("what makes no sense of shards is refused by its name") {
   CHECK(
       names(refusal([](RunManifest& m) { m.data.validation.bytes = kHeldOutBytesMax + 1; }), "data.validation.bytes"));
   CHECK(names(refusal([](RunManifest& m) { m.data.shard_rounds = 0; }), "data.shard_rounds"));
-  CHECK(names(refusal([](RunManifest& m) { m.data.sampling = "both"; }), "data.sampling"));
   CHECK(names(refusal([](RunManifest& m) { m.data.mirrors.resize(kMirrorsMax + 1, m.data.mirrors[0]); }),
               "data.mirrors"));
   for (const char* mirror : {"http://a.org/", "https://a.org/shards", "ftp://a.org/", "", "https://a.org:70000/"}) {

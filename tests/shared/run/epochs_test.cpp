@@ -12,7 +12,7 @@ namespace {
 
 RunManifest tokens(std::vector<std::int64_t> items) {
   RunManifest manifest;
-  manifest.data.kind = "tokens";
+  manifest.data.kind = DataKind::tokens;
   for (const std::int64_t count : items) manifest.data.shards.push_back({{}, count});
   manifest.model.context = 10;
   manifest.target_batch_size = 8;
@@ -27,7 +27,7 @@ SampleRange leased(std::int64_t epoch, SampleCount first, SampleCount count) { r
 TEST_CASE("an epoch has every labelled sample, or the windows of words that lie side by side") {
   CHECK(epoch_samples(tokens({101, 31, 11})) == std::vector<std::int64_t>{10, 3, 1});
   RunManifest labelled;
-  labelled.data.kind = "labelled";
+  labelled.data.kind = DataKind::labelled;
   labelled.data.train_items = 77;
   CHECK(epoch_samples(labelled) == std::vector<std::int64_t>{77});
 }
@@ -38,7 +38,7 @@ TEST_CASE("samples are leased unless the manifest wants none of it, or a batch i
   manifest.target_batch_size = 11;
   CHECK_FALSE(samples_in_epochs(manifest));
   manifest.target_batch_size = 8;
-  manifest.data.sampling = "independent";
+  manifest.data.sampling = Sampling::independent;
   CHECK_FALSE(samples_in_epochs(manifest));
 }
 

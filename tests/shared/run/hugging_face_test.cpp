@@ -25,7 +25,7 @@ TEST_CASE("text is handed to SentencePiece as it is, by the class that puts the 
   CHECK(says(gpt, R"("model_max_length":128)"));
   CHECK_FALSE(says(gpt, "mask_token"));
 
-  model.architecture = "albert";
+  model.architecture = Architecture::albert;
   const std::string albert = export_tokenizer_config(model, kMarks);
   CHECK(says(albert, R"("tokenizer_class":"AlbertTokenizer")"));
   CHECK(says(albert, R"("do_lower_case":false)"));
@@ -36,10 +36,10 @@ TEST_CASE("text is handed to SentencePiece as it is, by the class that puts the 
 
 TEST_CASE("only a GPT-2 of tokens ends its texts with a mark") {
   ModelOptions model{.layers = 1, .width = 8, .heads = 2, .context = 8, .vocabulary = 300};
-  model.activation = "gelu";
+  model.activation = Activation::gelu;
   model.recent = 0;
   REQUIRE(is_for_transformers(model));
   const std::vector<float> parameters(parameter_count(model));
-  CHECK(says(export_model(model, "tokens", parameters).config, R"("eos_token_id":3)"));
-  CHECK_FALSE(says(export_model(model, "bytes", parameters).config, "eos_token_id"));
+  CHECK(says(export_model(model, DataKind::tokens, parameters).config, R"("eos_token_id":3)"));
+  CHECK_FALSE(says(export_model(model, DataKind::bytes, parameters).config, "eos_token_id"));
 }

@@ -67,7 +67,7 @@ std::uint64_t fingerprint(const ModelOptions& model) {
   return hash;
 }
 
-ModelOptions of(const std::string& architecture, int layers) {
+ModelOptions of(Architecture architecture, int layers) {
   ModelOptions model;
   model.architecture = architecture;
   model.layers = layers;
@@ -77,22 +77,22 @@ ModelOptions of(const std::string& architecture, int layers) {
 }  // namespace
 
 TEST_CASE("layouts stay as they are: a run that is under way has its parameters in them") {
-  CHECK(fingerprint(of("gpt", 4)) == 10429858755959708270U);
-  CHECK(fingerprint(of("albert", 4)) == 6973748544433362886U);
-  CHECK(fingerprint(of("resnet", 18)) == 2547962748276085035U);
-  CHECK(fingerprint(of("resnet", 50)) == 1871166204393932272U);
-  CHECK(fingerprint(of("mlp", 2)) == 2432467754672847532U);
+  CHECK(fingerprint(of(Architecture::gpt, 4)) == 10429858755959708270U);
+  CHECK(fingerprint(of(Architecture::albert, 4)) == 6973748544433362886U);
+  CHECK(fingerprint(of(Architecture::resnet, 18)) == 2547962748276085035U);
+  CHECK(fingerprint(of(Architecture::resnet, 50)) == 1871166204393932272U);
+  CHECK(fingerprint(of(Architecture::mlp, 2)) == 2432467754672847532U);
 }
 
 TEST_CASE("well-known models have as many parameters as are published for them") {
-  ModelOptions gpt2 = of("gpt", 12);
+  ModelOptions gpt2 = of(Architecture::gpt, 12);
   gpt2.width = 768;
   gpt2.heads = 12;
   gpt2.context = 1024;
   gpt2.vocabulary = 50257;
   gpt2.recent = 0;
   CHECK(parameter_count(gpt2) == 124'439'808 - 12 * 3 * 768);  // our model has no biases in attention
-  ModelOptions albert = of("albert", 12);
+  ModelOptions albert = of(Architecture::albert, 12);
   albert.width = 768;
   albert.heads = 12;
   albert.context = 512;
@@ -102,7 +102,7 @@ TEST_CASE("well-known models have as many parameters as are published for them")
   // The published 11.7 M (encoder and pooler: 11 683 584), and the two heads.
   CHECK(parameter_count(albert) == 11'683'584 - 3 * 768 + (768 * 128 + 128) + 2 * 128 + 30000 + (2 * 768 + 2));
   for (const auto& [layers, published] : {std::pair{18, 11'689'512}, {50, 25'557'032}}) {
-    ModelOptions resnet = of("resnet", layers);
+    ModelOptions resnet = of(Architecture::resnet, layers);
     resnet.image_size = 224;
     resnet.classes = 1000;
     CHECK(parameter_count(resnet) == static_cast<std::size_t>(published));
@@ -110,7 +110,7 @@ TEST_CASE("well-known models have as many parameters as are published for them")
 }
 
 TEST_CASE("what an image costs a resnet is what is published") {
-  ModelOptions resnet = of("resnet", 50);
+  ModelOptions resnet = of(Architecture::resnet, 50);
   resnet.image_size = 224;
   resnet.classes = 1000;
   // 4.09 billion multiplications in the forward pass, twice that in the backward pass, less the first layer's gradient
@@ -120,7 +120,7 @@ TEST_CASE("what an image costs a resnet is what is published") {
 
 TEST_CASE("what a run needs of a volunteer's memory grows with all that it is made of") {
   RunManifest manifest;
-  manifest.model = of("gpt", 12);
+  manifest.model = of(Architecture::gpt, 12);
   manifest.model.width = 768;
   manifest.model.heads = 12;
   manifest.model.context = 1024;
@@ -135,18 +135,18 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   CHECK(needs.total() == doctest::Approx(needs.programs + needs.state + needs.gradients + needs.activations));
 
   RunManifest other = manifest;
-  other.optimizer = default_optimizer("sgd");
+  other.optimizer = default_optimizer(OptimizerKind::sgd);
   CHECK(memory_needs(other).state == 2 * vector);
   other = manifest;
   other.local.emplace();
   CHECK(memory_needs(other).state == 7 * vector);  // AdamW inside, too, and the parameters where the steps began
   CHECK(memory_needs(other).gradients == 4 * vector);
-  other.local->partners = "ring";
+  other.local->partners = GossipPartners::ring;
   CHECK(memory_needs(other).gradients == 6 * vector);
   other.local->mixing_momentum = 0.5;
   CHECK(memory_needs(other).gradients == 8 * vector);
   other = manifest;
-  other.delay_parameter_updates = true;
+  other.round.delay_parameter_updates = true;
   CHECK(memory_needs(other).state == 4 * vector);
   CHECK(memory_needs(other).gradients == 4 * vector);
   other.local.emplace();
@@ -156,18 +156,19 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   other.local->eager = true;
   CHECK(memory_needs(other).state == 9 * vector);
   other = manifest;
-  other.error_feedback = 0.9;
+  other.round.error_feedback = 0.9;
   CHECK(memory_needs(other).gradients == 6 * vector);
   other = manifest;
   other.model.context = 512;
   CHECK(memory_needs(other).activations < 0.5 * needs.activations);
-  for (const auto& [name, layers] : {std::pair{"albert", 2}, {"resnet", 18}, {"mlp", 2}}) {
+  for (const auto& [architecture, layers] :
+       {std::pair{Architecture::albert, 2}, {Architecture::resnet, 18}, {Architecture::mlp, 2}}) {
     other = manifest;
-    other.model = of(name, layers);
+    other.model = of(architecture, layers);
     CHECK(memory_needs(other).activations > 0);
   }
   other = manifest;
-  other.model = of("script", 1);
+  other.model = of(Architecture::script, 1);
   other.model.script.tensors = {{"w", {1000}}};
   other.model.script.activation_bytes = 3'000'000'000;
   CHECK(memory_needs(other).activations == 3e9);

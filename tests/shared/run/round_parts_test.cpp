@@ -32,9 +32,9 @@ TEST_CASE("a round moves a contribution and a result of every parameter, each in
   CHECK(round_traffic(manifest).contribution_bytes() == 4 * parameters_of(manifest));
   CHECK(round_traffic(manifest).result_bytes() == 4 * parameters_of(manifest));
   CHECK(!round_traffic(manifest).narrows_contributions);
-  manifest.codec = "fp16";
-  manifest.contribution_codec = "int8";
-  manifest.error_feedback = 1;
+  manifest.round.codec = Codec::fp16;
+  manifest.round.contribution_codec = Codec::int8;
+  manifest.round.error_feedback = 1;
   const RoundTraffic narrow = round_traffic(manifest);
   CHECK(narrow.result_bytes() < 3 * parameters_of(manifest));
   CHECK(narrow.contribution_bytes() < narrow.result_bytes());
@@ -44,12 +44,12 @@ TEST_CASE("a round moves a contribution and a result of every parameter, each in
 
 TEST_CASE("a round of a fragment moves its share, and one of factors moves them, in two legs") {
   RunManifest manifest = small_manifest();
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local.emplace().fragments = 4;
   CHECK(round_traffic(manifest).floats == (parameters_of(manifest) + 3) / 4);
   manifest = small_manifest();
-  manifest.low_rank = 2;
-  manifest.error_feedback = 1;
+  manifest.round.low_rank = 2;
+  manifest.round.error_feedback = 1;
   const RoundTraffic factors = round_traffic(manifest);
   CHECK(factors.legs == 2);
   CHECK(factors.floats < parameters_of(manifest) / 2);
@@ -59,16 +59,16 @@ TEST_CASE("a round of a fragment moves its share, and one of factors moves them,
 TEST_CASE("a part says what it cannot be combined with, and why") {
   RunManifest manifest = small_manifest();
   CHECK(refused(manifest).empty());
-  manifest.low_rank = 2;
+  manifest.round.low_rank = 2;
   CHECK(refused(manifest).empty());
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   CHECK(refused(manifest).find("factors are computed between averagings") != std::string::npos);
   manifest = small_manifest();
-  manifest.local.emplace().partners = "ring";
+  manifest.local.emplace().partners = GossipPartners::ring;
   CHECK(refused(manifest).empty());
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   CHECK(refused(manifest).find("have not heard of the last round") != std::string::npos);
-  manifest.local->partners.clear();
+  manifest.local->partners.reset();
   manifest.local->fragments = 2;
   CHECK(refused(manifest).empty());
   manifest.local->eager = true;
@@ -86,12 +86,12 @@ TEST_CASE("each part's memory is counted for a manifest that has it, and for no 
   };
   RunManifest manifest = small_manifest();
   CHECK(vectors_of(manifest) == 4);
-  manifest.error_feedback = 1;
+  manifest.round.error_feedback = 1;
   CHECK(vectors_of(manifest) == 6);
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   CHECK(vectors_of(manifest) == 7);
   manifest = small_manifest();
-  manifest.local.emplace(LocalOptions{default_optimizer("adamw"), {}}).partners = "ring";
+  manifest.local.emplace(LocalOptions{default_optimizer(OptimizerKind::adamw), {}}).partners = GossipPartners::ring;
   CHECK(vectors_of(manifest) ==
         4 + 4 + 2);  // own parameters, where steps began, two moments; what gossip sends and gets
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/words.h"
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
@@ -33,7 +34,7 @@ RunManifest good_manifest() {
 }
 
 OptimizerOptions sgd(double momentum, bool nesterov) {
-  OptimizerOptions options = default_optimizer("sgd");
+  OptimizerOptions options = default_optimizer(OptimizerKind::sgd);
   options.momentum = momentum;
   options.nesterov = nesterov;
   return options;
@@ -65,13 +66,13 @@ void check_refused(const Changes& changes) {
 
 LocalOptions& gossip(RunManifest& manifest) {
   LocalOptions& local = manifest.local.emplace();
-  local.partners = "random";
+  local.partners = GossipPartners::random;
   return local;
 }
 
 // Rounds of fragments, with local steps.
 void stream(RunManifest& manifest, int fragments) {
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local.emplace().fragments = fragments;
 }
 
@@ -105,22 +106,22 @@ TEST_CASE("a manifest survives the trip through JSON") {
   RunManifest manifest = good_manifest();
   manifest.schedule.learning_rate = 1.0 / 3;
   manifest.optimizer.beta2 = 0.95;
-  manifest.codec = "fp16";
+  manifest.round.codec = Codec::fp16;
   manifest.rounds_max = 12345;
   manifest.checkpoint_rounds = 20;
-  manifest.contribution_codec = "sparse";
-  manifest.error_feedback = 0.95;
-  manifest.averaging = {"grid", 12};
-  manifest.delay_parameter_updates = true;
+  manifest.round.contribution_codec = Codec::sparse;
+  manifest.round.error_feedback = 0.95;
+  manifest.round.averaging = {Formation::grid, 12};
+  manifest.round.delay_parameter_updates = true;
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
   CHECK(encode_manifest(*back) == encode_manifest(manifest));
   CHECK(back->schedule.learning_rate == manifest.schedule.learning_rate);
   CHECK(back->title == manifest.title);
-  CHECK(back->contribution_codec == "sparse");
-  CHECK(back->error_feedback == 0.95);
-  CHECK(back->averaging == AveragingOptions{"grid", 12});
-  CHECK(back->delay_parameter_updates);
+  CHECK(back->round.contribution_codec == Codec::sparse);
+  CHECK(back->round.error_feedback == 0.95);
+  CHECK(back->round.averaging == AveragingOptions{Formation::grid, 12});
+  CHECK(back->round.delay_parameter_updates);
 }
 
 TEST_CASE("local steps that go on while a round is averaged survive the trip, and leave other manifests' bytes alone") {
@@ -128,19 +129,19 @@ TEST_CASE("local steps that go on while a round is averaged survive the trip, an
   manifest.local.emplace();
   CHECK(encode_manifest(manifest).find("merge_alpha") == std::string::npos);
   CHECK(encode_manifest(manifest).find("eager") == std::string::npos);
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local->merge_alpha = 0.5;
   manifest.local->eager = true;
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
-  CHECK(back->delay_parameter_updates);
+  CHECK(back->round.delay_parameter_updates);
   CHECK(back->local->merge_alpha == 0.5);
   CHECK(back->local->eager);
 }
 
 TEST_CASE("how mixings are made travels where it is not as by default") {
   RunManifest manifest = good_manifest();
-  manifest.local.emplace().partners = "random";
+  manifest.local.emplace().partners = GossipPartners::random;
   CHECK(encode_manifest(manifest).find("mixing_") == std::string::npos);
   CHECK(encode_manifest(manifest).find("mix_every") == std::string::npos);
   CHECK(mixes_plainly(*manifest.local));
@@ -160,22 +161,22 @@ TEST_CASE("how mixings are made travels where it is not as by default") {
 
 TEST_CASE("factors in place of matrices: as many as the model's matrices gain from, and in one codec") {
   RunManifest manifest = good_manifest();
-  manifest.low_rank = 4;
-  manifest.error_feedback = 1;
+  manifest.round.low_rank = 4;
+  manifest.round.error_feedback = 1;
   const auto back = decode_manifest(encode_manifest(manifest));
   REQUIRE(back.ok());
-  CHECK(back->low_rank == 4);
+  CHECK(back->round.low_rank == 4);
   CHECK(averaged_floats(manifest) < static_cast<std::int64_t>(parameter_count(manifest.model)) / 4);
-  manifest.contribution_codec = "int8";
+  manifest.round.contribution_codec = Codec::int8;
   CHECK_FALSE(check_manifest(manifest).ok());
 }
 
 TEST_CASE("results may leave values out where later rounds make up for them, and nowhere else") {
   const auto refused = [](const std::function<void(RunManifest&)>& change) {
     RunManifest manifest = good_manifest();
-    manifest.codec = "sparse";
-    manifest.error_feedback = 0.95;
-    manifest.optimizer = default_optimizer("sgd");
+    manifest.round.codec = Codec::sparse;
+    manifest.round.error_feedback = 0.95;
+    manifest.optimizer = default_optimizer(OptimizerKind::sgd);
     change(manifest);
     const Status status = check_manifest(manifest);
     return status.ok() ? "" : status.error().message;
@@ -184,12 +185,12 @@ TEST_CASE("results may leave values out where later rounds make up for them, and
     return message.find(field) != std::string::npos;
   };
   CHECK(refused([](RunManifest&) {}) == "");
-  CHECK(refused([](RunManifest& m) { m.contribution_codec = "fp16"; }) == "");
-  CHECK(names(refused([](RunManifest& m) { m.error_feedback = 0; }), "error_feedback"));
-  CHECK(names(refused([](RunManifest& m) { m.optimizer.kind = "adamw"; }), "codec"));
-  CHECK(names(refused([](RunManifest& m) { m.low_rank = 4; }), "codec"));
-  CHECK(names(refused([](RunManifest& m) { m.local.emplace().partners = "ring"; }), "codec"));
-  CHECK(names(refused([](RunManifest& m) { m.averaging.formation = "grid"; }), "averaging.formation"));
+  CHECK(refused([](RunManifest& m) { m.round.contribution_codec = Codec::fp16; }) == "");
+  CHECK(names(refused([](RunManifest& m) { m.round.error_feedback = 0; }), "error_feedback"));
+  CHECK(names(refused([](RunManifest& m) { m.optimizer.kind = OptimizerKind::adamw; }), "codec"));
+  CHECK(names(refused([](RunManifest& m) { m.round.low_rank = 4; }), "codec"));
+  CHECK(names(refused([](RunManifest& m) { m.local.emplace().partners = GossipPartners::ring; }), "codec"));
+  CHECK(names(refused([](RunManifest& m) { m.round.averaging.formation = Formation::grid; }), "averaging.formation"));
 }
 
 TEST_CASE("every value out of range is refused, and the message names its field") {
@@ -202,7 +203,6 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"title", [](RunManifest& m) { m.title = std::string(101, 'a'); }},
       {"title", [](RunManifest& m) { m.title = "a\x1b[2Jb"; }},
       {"seed", [](RunManifest& m) { m.seed = std::uint64_t{1} << 63; }},
-      {"model.architecture", [](RunManifest& m) { m.model.architecture = "lstm"; }},
       {"model.layers", [](RunManifest& m) { m.model.layers = 0; }},
       {"model.width", [](RunManifest& m) { m.model.width = 1 << 20; }},
       {"model.width", [](RunManifest& m) { m.model.width = 127; }},
@@ -212,7 +212,6 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"data.train.sha256", [](RunManifest& m) { m.data.train.sha256 = {}; }},
       {"data.train.bytes", [](RunManifest& m) { m.data.train.bytes = 20'000; }},
       {"data.validation.bytes", [](RunManifest& m) { m.data.validation.bytes = 128; }},
-      {"optimizer.kind", [](RunManifest& m) { m.optimizer.kind = "adagrad"; }},
       {"optimizer.momentum", [](RunManifest& m) { m.optimizer = sgd(1, false); }},
       {"optimizer.nesterov", [](RunManifest& m) { m.optimizer = sgd(0, true); }},
       {"optimizer.beta1", [](RunManifest& m) { m.optimizer.beta1 = 1; }},
@@ -220,7 +219,6 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"optimizer.epsilon", [](RunManifest& m) { m.optimizer.epsilon = 0; }},
       {"optimizer.weight_decay", [](RunManifest& m) { m.optimizer.weight_decay = -0.1; }},
       {"optimizer.clip_norm", [](RunManifest& m) { m.optimizer.clip_norm = -1; }},
-      {"schedule.kind", [](RunManifest& m) { m.schedule.kind = "step"; }},
       {"schedule.learning_rate", [](RunManifest& m) { m.schedule.learning_rate = 0; }},
       {"schedule.warmup_rounds", [](RunManifest& m) { m.schedule.warmup_rounds = 1001; }},
       {"schedule.total_rounds", [](RunManifest& m) { m.schedule.total_rounds = 0; }},
@@ -230,26 +228,67 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"rounds_max", [](RunManifest& m) { m.rounds_max = -1; }},
       {"peers_max", [](RunManifest& m) { m.peers_max = 0; }},
       {"flops_per_sample", [](RunManifest& m) { m.flops_per_sample = 0; }},
-      {"codec", [](RunManifest& m) { m.codec = "int1"; }},
-      {"contribution_codec", [](RunManifest& m) { m.contribution_codec = "int1"; }},
-      {"error_feedback", [](RunManifest& m) { m.error_feedback = 1.5; }},
-      {"error_feedback", [nan](RunManifest& m) { m.error_feedback = nan; }},
-      {"error_feedback", [](RunManifest& m) { m.contribution_codec = "sparse"; }},  // left-out values would be lost
-      {"low_rank", [](RunManifest& m) { m.low_rank = -1; }},
-      {"averaging.formation", [](RunManifest& m) { m.low_rank = 4, m.averaging.formation = "grid"; }},
-      {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax + 1; }},
-      {"low_rank", [](RunManifest& m) { m.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
-      {"delay_parameter_updates", [](RunManifest& m) { m.delay_parameter_updates = true, m.low_rank = 4; }},
+      {"error_feedback", [](RunManifest& m) { m.round.error_feedback = 1.5; }},
+      {"error_feedback", [nan](RunManifest& m) { m.round.error_feedback = nan; }},
+      {"error_feedback",
+       [](RunManifest& m) { m.round.contribution_codec = Codec::sparse; }},  // left-out values would be lost
+      {"low_rank", [](RunManifest& m) { m.round.low_rank = -1; }},
+      {"averaging.formation",
+       [](RunManifest& m) { m.round.low_rank = 4, m.round.averaging.formation = Formation::grid; }},
+      {"low_rank", [](RunManifest& m) { m.round.low_rank = kLowRankMax + 1; }},
+      {"low_rank", [](RunManifest& m) { m.round.low_rank = kLowRankMax; }},  // 128 columns: more than the matrices have
+      {"delay_parameter_updates", [](RunManifest& m) { m.round.delay_parameter_updates = true, m.round.low_rank = 4; }},
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   check_refused(changes);
 }
 
+TEST_CASE("a word that is none of its field's is refused with those that it may be") {
+  RunManifest manifest = good_manifest();
+  gossip(manifest);
+  manifest.schedule.kind = ScheduleKind::linear;
+  manifest.model.positions = Positions::rotary;
+  manifest.model.activation = Activation::gelu;
+  manifest.data.sampling = Sampling::independent;
+  manifest.round.contribution_codec = Codec::int8;
+  manifest.round.averaging.formation = Formation::grid;
+  manifest.precision = Precision::bf16;
+  manifest.moments = MomentForm::fp8;
+  const std::string json = encode_manifest(manifest);
+  REQUIRE(decode_manifest(json).ok());
+  struct Field {
+    std::string place, text, allowed;
+  };
+  for (const Field& field :
+       {Field{"model.architecture", R"("architecture":"gpt")", allowed_words<Architecture>()},
+        Field{"model.positions", R"("positions":"rotary")", "'learned' or 'rotary'"},
+        Field{"model.activation", R"("activation":"gelu")", "'relu2' or 'gelu'"},
+        Field{"data.sampling", R"("sampling":"independent")", "'epochs' or 'independent'"},
+        Field{"optimizer.kind", R"("kind":"adamw")", "'sgd', 'adamw', 'lamb', 'muon' or 'accum_adamw'"},
+        Field{"schedule.kind", R"("kind":"linear")", allowed_words<ScheduleKind>()},
+        Field{"local.partners", R"("partners":"random")", allowed_words<GossipPartners>()},
+        Field{"codec", R"("codec":"fp32")", "'fp32', 'fp16', 'int8', 'bf16', 'int4' or 'sparse'"},
+        Field{"contribution_codec", R"("contribution_codec":"int8")", allowed_words<Codec>()},
+        Field{"averaging.formation", R"("formation":"grid")", "'auto', 'one-group' or 'grid'"},
+        Field{"precision", R"("precision":"bf16")", "'fp32' or 'bf16'"},
+        Field{"moments", R"("moments":"fp8")", "'fp32', 'fp16' or 'fp8'"}}) {
+    const std::string key = field.text.substr(0, field.text.find(':') + 1);
+    for (const char* const word : {"strange", ""}) {
+      const auto read = decode_manifest(with(json, field.text, key + '"' + word + '"'));
+      REQUIRE_FALSE(read.ok());
+      CHECK(read.error().message ==
+            "run manifest: '" + field.place + "': is '" + word + "'; it must be " + field.allowed);
+    }
+  }
+}
+
 TEST_CASE("what local steps can not be together with is refused, too") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   check_refused({
-      {"local.partners", [](RunManifest& m) { m.local.emplace().partners = "hypercube"; }},
-      {"local.partners", [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().partners = "ring"; }},
+      {"local.partners",
+       [](RunManifest& m) {
+         m.round.delay_parameter_updates = true, m.local.emplace().partners = GossipPartners::ring;
+       }},
       {"local.mix_every", [](RunManifest& m) { m.local.emplace().mix_every = 50; }},  // there is nobody to gossip with
       {"local.consensus_bound", [](RunManifest& m) { m.local.emplace().consensus_bound = 0.01; }},
       {"local.mixing_rate", [](RunManifest& m) { m.local.emplace().mixing_rate = 0.7; }},
@@ -263,25 +302,25 @@ TEST_CASE("what local steps can not be together with is refused, too") {
       {"local.mixing_momentum", [](RunManifest& m) { gossip(m).mixing_momentum = 1; }},
       {"local.mixing_pull", [](RunManifest& m) { gossip(m).mixing_pull = 2.5; }},
       {"local.merge_alpha",
-       [](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = 1; }},
+       [](RunManifest& m) { m.round.delay_parameter_updates = true, m.local.emplace().merge_alpha = 1; }},
       {"local.merge_alpha",
-       [nan](RunManifest& m) { m.delay_parameter_updates = true, m.local.emplace().merge_alpha = nan; }},
+       [nan](RunManifest& m) { m.round.delay_parameter_updates = true, m.local.emplace().merge_alpha = nan; }},
       {"local.merge_alpha", [](RunManifest& m) { m.local.emplace().merge_alpha = 0.5; }},  // nothing to merge
       {"local.eager", [](RunManifest& m) { m.local.emplace().eager = true; }},
       {"local.fragments", [](RunManifest& m) { stream(m, 0); }},
       {"local.fragments", [](RunManifest& m) { stream(m, kFragmentsMax + 1); }},
-      {"local.fragments", [](RunManifest& m) { stream(m, 4), m.delay_parameter_updates = false; }},
+      {"local.fragments", [](RunManifest& m) { stream(m, 4), m.round.delay_parameter_updates = false; }},
       {"local.eager", [](RunManifest& m) { stream(m, 4), m.local->eager = true; }},
-      {"optimizer.kind", [](RunManifest& m) { stream(m, 4), m.optimizer = default_optimizer("muon"); }},
+      {"optimizer.kind", [](RunManifest& m) { stream(m, 4), m.optimizer = default_optimizer(OptimizerKind::muon); }},
   });
 }
 
 TEST_CASE("every optimizer and schedule travels with its own settings, and with no others") {
   RunManifest manifest = good_manifest();
-  manifest.optimizer = default_optimizer("sgd");
+  manifest.optimizer = default_optimizer(OptimizerKind::sgd);
   manifest.optimizer.momentum = 0.875;
   manifest.optimizer.nesterov = true;
-  manifest.schedule.kind = "inverse_sqrt";
+  manifest.schedule.kind = ScheduleKind::inverse_sqrt;
   const std::string json = encode_manifest(manifest);
   CHECK(json.find(R"("optimizer":{"kind":"sgd","momentum":0.875,"nesterov":true,"weight_decay":0,"clip_norm":1},)"
                   R"("schedule":{"kind":"inverse_sqrt","learning_rate":0.003,"warmup_rounds":50},)") !=
@@ -290,7 +329,7 @@ TEST_CASE("every optimizer and schedule travels with its own settings, and with 
   REQUIRE(back.ok());
   CHECK(back->optimizer.momentum == 0.875);
   CHECK(back->optimizer.nesterov);
-  CHECK(back->schedule.kind == "inverse_sqrt");
+  CHECK(back->schedule.kind == ScheduleKind::inverse_sqrt);
   CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", "")).ok());
   CHECK_FALSE(decode_manifest(with(json, R"("momentum":0.875,)", R"("momentum":0.875,"beta1":0.9,)")).ok());
   CHECK_FALSE(decode_manifest(with(json, R"("nesterov":true)", R"("nesterov":1)")).ok());
@@ -298,11 +337,11 @@ TEST_CASE("every optimizer and schedule travels with its own settings, and with 
 
 TEST_CASE("of every optimizer and schedule each setting travels, and out of its range is refused by its name") {
   std::vector<std::pair<std::string, RunManifest>> manifests;
-  for (const char* kind : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
+  for (const OptimizerKind kind : all_values<OptimizerKind>()) {
     manifests.emplace_back("optimizer.", good_manifest());
     manifests.back().second.optimizer = default_optimizer(kind);
   }
-  for (const char* kind : {"cosine", "linear", "inverse_sqrt", "constant"}) {
+  for (const ScheduleKind kind : all_values<ScheduleKind>()) {
     manifests.emplace_back("schedule.", good_manifest());
     manifests.back().second.schedule.kind = kind;
   }
@@ -336,20 +375,22 @@ TEST_CASE("of every optimizer and schedule each setting travels, and out of its 
 namespace {
 
 // A run of that architecture on data that it can learn from.
-RunManifest manifest_for(const std::string& architecture) {
+RunManifest manifest_for(Architecture architecture) {
   RunManifest manifest = good_manifest();
   manifest.model.architecture = architecture;
-  manifest.data.kind = architecture == "gpt" || architecture == "albert" ? "tokens" : "labelled";
+  manifest.data.kind =
+      architecture == Architecture::gpt || architecture == Architecture::albert ? DataKind::tokens : DataKind::labelled;
   manifest.data.train_items = 1'000'000;
   manifest.data.validation_items = 10'000;
-  if (architecture == "resnet") manifest.model.layers = 18;
+  if (architecture == Architecture::resnet) manifest.model.layers = 18;
   return manifest;
 }
 
 }  // namespace
 
 TEST_CASE("of every architecture each setting travels, and out of its range is refused by its name") {
-  for (const char* architecture : {"gpt", "albert", "resnet", "mlp"}) {
+  for (const Architecture architecture :
+       {Architecture::gpt, Architecture::albert, Architecture::resnet, Architecture::mlp}) {
     RunManifest manifest = manifest_for(architecture);
     REQUIRE_MESSAGE(check_manifest(manifest).ok(), check_manifest(manifest).error().message);
     const auto back = decode_manifest(encode_manifest(manifest));
@@ -359,89 +400,94 @@ TEST_CASE("of every architecture each setting travels, and out of its range is r
     each_model_setting(manifest.model, [&](std::string_view name, auto& value, const auto& setting) {
       CAPTURE(std::string(name));
       const auto before = value;
-      if constexpr (std::is_same_v<decltype(value), std::string&>) {
-        value = "strange";
-      } else {
+      if constexpr (requires { setting.most; }) {
         value = setting.most + 1;
+        const Status status = check_manifest(manifest);
+        REQUIRE_FALSE(status.ok());
+        CHECK(status.error().message.find(" model." + std::string(name) + " is ") != std::string::npos);
+      } else {
+        value = static_cast<std::remove_cvref_t<decltype(value)>>(words_of(value).size() - 1);
+        const auto other = decode_manifest(encode_manifest(manifest));
+        REQUIRE(other.ok());
+        CHECK(encode_manifest(*other) == encode_manifest(manifest));
       }
-      const Status status = check_manifest(manifest);
-      REQUIRE_FALSE(status.ok());
-      CHECK(status.error().message.find(" model." + std::string(name) + " is ") != std::string::npos);
       value = before;
     });
-    manifest.data.kind = "bytes";
+    manifest.data.kind = DataKind::bytes;
     CHECK_FALSE(check_manifest(manifest).ok());  // its items would be counted twice
   }
 }
 
 TEST_CASE("a model is refused sizes that make no sense together, and data that it cannot learn from") {
-  const auto refused = [](const std::string& architecture, const std::function<void(RunManifest&)>& change) {
+  const auto refused = [](Architecture architecture, const std::function<void(RunManifest&)>& change) {
     RunManifest manifest = manifest_for(architecture);
     change(manifest);
     const Status status = check_manifest(manifest);
     return status.ok() ? "" : status.error().message;
   };
-  CHECK(refused("resnet", [](RunManifest& m) { m.model.layers = 34; }).find("18 or 50") != std::string::npos);
-  CHECK(refused("resnet", [](RunManifest& m) { m.data.kind = "tokens"; }).find("data.kind") != std::string::npos);
-  CHECK(refused("albert", [](RunManifest& m) { m.model.context = 4; }).find("model.context") != std::string::npos);
-  CHECK(refused("albert", [](RunManifest& m) { m.model.vocabulary = 5; }).find("model.vocabulary") !=
+  CHECK(refused(Architecture::resnet, [](RunManifest& m) { m.model.layers = 34; }).find("18 or 50") !=
         std::string::npos);
-  CHECK(refused("gpt", [](RunManifest& m) {
-          m.model.positions = "rotary";
+  CHECK(refused(Architecture::resnet, [](RunManifest& m) { m.data.kind = DataKind::tokens; }).find("data.kind") !=
+        std::string::npos);
+  CHECK(refused(Architecture::albert, [](RunManifest& m) { m.model.context = 4; }).find("model.context") !=
+        std::string::npos);
+  CHECK(refused(Architecture::albert, [](RunManifest& m) { m.model.vocabulary = 5; }).find("model.vocabulary") !=
+        std::string::npos);
+  CHECK(refused(Architecture::gpt, [](RunManifest& m) {
+          m.model.positions = Positions::rotary;
           m.model.width = 132;  // 33 for each head, which cannot be halved for rotation
         }).find("twice model.heads") != std::string::npos);
-  CHECK(refused("mlp", [](RunManifest& m) { m.data.train_items = 1000; }).find("data.train_items") !=
-        std::string::npos);
-  CHECK(refused("gpt", [](RunManifest& m) { m.precision = "fp8"; }).find("precision") != std::string::npos);
-  CHECK(refused("gpt", [](RunManifest& m) { m.moments = "int8"; }).find("'fp32', 'fp16' or 'fp8'") !=
+  CHECK(refused(Architecture::mlp, [](RunManifest& m) { m.data.train_items = 1000; }).find("data.train_items") !=
         std::string::npos);
 }
 
 TEST_CASE("what differs from how a gpt was at first is written, and nothing else") {
   RunManifest manifest = good_manifest();
-  manifest.model.positions = "rotary";
+  manifest.model.positions = Positions::rotary;
   manifest.model.recent = 0;
-  manifest.precision = "bf16";
-  manifest.moments = "fp16";
+  manifest.precision = Precision::bf16;
+  manifest.moments = MomentForm::fp16;
   const std::string json = encode_manifest(manifest);
   CHECK(json.find(R"("vocabulary":256,"positions":"rotary","recent":0},)") != std::string::npos);
   CHECK(json.find(R"("codec":"fp32","precision":"bf16","moments":"fp16",)") != std::string::npos);
   const auto back = decode_manifest(json);
   REQUIRE(back.ok());
-  CHECK(back->model.positions == "rotary");
+  CHECK(back->model.positions == Positions::rotary);
   CHECK(back->model.recent == 0);
-  CHECK(back->moments == "fp16");
+  CHECK(back->moments == MomentForm::fp16);
   CHECK_FALSE(decode_manifest(with(json, R"("recent":0)", R"("recent":3)")).ok());  // two ways to say one thing
 }
 
 TEST_CASE("moments are kept narrow where there are any, and all step at once") {
   RunManifest manifest = good_manifest();
-  manifest.moments = "fp8";
+  manifest.moments = MomentForm::fp8;
   CHECK(check_manifest(manifest).ok());
-  manifest.optimizer = default_optimizer("sgd");
+  manifest.optimizer = default_optimizer(OptimizerKind::sgd);
   CHECK(check_manifest(manifest).ok());
   manifest.optimizer.momentum = 0;
   CHECK(check_manifest(manifest).error().message.find("there are no moments") != std::string::npos);
   manifest.optimizer.momentum = 0.9;
-  manifest.delay_parameter_updates = true;
+  manifest.round.delay_parameter_updates = true;
   manifest.local.emplace().fragments = 2;
   CHECK(check_manifest(manifest).error().message.find("local.fragments is above 1") != std::string::npos);
 }
 
 TEST_CASE("how many vectors an optimizer keeps follows from its settings") {
-  OptimizerOptions sgd = default_optimizer("sgd");
+  OptimizerOptions sgd = default_optimizer(OptimizerKind::sgd);
   CHECK(moment_vectors(sgd) == 1);
   sgd.momentum = 0;
   CHECK(moment_vectors(sgd) == 0);
-  for (const char* kind : {"adamw", "lamb", "muon"}) CHECK(moment_vectors(default_optimizer(kind)) == 2);
-  CHECK(moment_vectors(default_optimizer("accum_adamw")) == 3);
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::lamb, OptimizerKind::muon}) {
+    CHECK(moment_vectors(default_optimizer(kind)) == 2);
+  }
+  CHECK(moment_vectors(default_optimizer(OptimizerKind::accum_adamw)) == 3);
 }
 
 TEST_CASE("a schedule that has no end may warm up as long as it likes") {
   RunManifest manifest = good_manifest();
   manifest.schedule.warmup_rounds = 5000;
   CHECK_FALSE(check_manifest(manifest).ok());
-  manifest.schedule.kind = "constant";
+  manifest.schedule.kind = ScheduleKind::constant;
   CHECK(check_manifest(manifest).ok());
 }
 
@@ -494,7 +540,7 @@ TEST_CASE("bytes that are no manifest are refused: cut short, too long, too deep
 
 TEST_CASE("a program's manifest says what its parameters are, and comes back as it was") {
   RunManifest manifest = good_manifest();
-  manifest.model.architecture = "script";
+  manifest.model.architecture = Architecture::script;
   manifest.model.context = 64;
   ScriptModel& script = manifest.model.script;
   script.program.sha256.bytes.fill(1);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
+#include "shared/base/words.h"
 #include "shared/run/model_layout.h"
 #include "shared/state/state_digest.h"
 #include "shared/wire/safetensors.h"
@@ -32,7 +33,7 @@ std::vector<float> initial_state(std::uint64_t seed) {
 // A state that ends within its third chunk, of a run with a program of its own; and the file with its parameters.
 struct Program {
   Program() {
-    manifest.model.architecture = "script";
+    manifest.model.architecture = wire::Architecture::script;
     manifest.model.script.tensors = {{"table", {300, 256}}, {"bias", {7}}};
     std::vector<wire::TensorInfo> tensors = {{"table", wire::TensorType::f32, {300, 256}},
                                              {"bias", wire::TensorType::f32, {7}}};
@@ -82,18 +83,24 @@ TEST_CASE("one seed gives one state, two seeds give two") {
 TEST_CASE("the digest that is made chunk by chunk is that of the whole state, of every architecture and optimizer") {
   const wire::ModelOptions kinds[] = {
       {},
-      {.architecture = "albert", .layers = 1, .width = 32, .heads = 2, .context = 32, .vocabulary = 3000},
-      {.architecture = "resnet"},
-      {.architecture = "mlp"},
+      {.architecture = wire::Architecture::albert,
+       .layers = 1,
+       .width = 32,
+       .heads = 2,
+       .context = 32,
+       .vocabulary = 3000},
+      {.architecture = wire::Architecture::resnet},
+      {.architecture = wire::Architecture::mlp},
       {.layers = 1, .width = 8, .heads = 1, .context = 8, .vocabulary = 256},  // not one whole chunk
   };
   for (const wire::ModelOptions& model : kinds) {
-    for (const char* optimizer : {"sgd", "adamw", "lamb"}) {
+    for (const wire::OptimizerKind optimizer :
+         {wire::OptimizerKind::sgd, wire::OptimizerKind::adamw, wire::OptimizerKind::lamb}) {
       wire::RunManifest manifest;
       manifest.model = model;
       manifest.optimizer = wire::default_optimizer(optimizer);
-      CAPTURE(model.architecture);
-      CAPTURE(optimizer);
+      CAPTURE(word_of(model.architecture));
+      CAPTURE(word_of(optimizer));
       std::vector<float> state(wire::state_size(manifest));
       fill_initial_state(manifest, state);
       CHECK(initial_state_digest(manifest) == state_digest(state));

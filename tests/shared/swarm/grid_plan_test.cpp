@@ -27,7 +27,7 @@ PlanOptions options_for(std::uint64_t nonce = 1) {
   options.run_id = "grid";
   options.round = 3;
   options.vector_floats = 100'003;
-  options.contribution_codec = "int8";
+  options.contribution_codec = wire::Codec::int8;
   options.nonce = nonce;
   return options;
 }

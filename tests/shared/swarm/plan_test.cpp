@@ -20,7 +20,8 @@ wire::MemberInfo member(std::uint8_t id, double speed, double batch_seconds) {
   return info;
 }
 
-std::int64_t segment_floats(std::int64_t vector_floats, const std::vector<double>& speeds, const char* codec = "fp32") {
+std::int64_t segment_floats(std::int64_t vector_floats, const std::vector<double>& speeds,
+                            wire::Codec codec = wire::Codec::fp32) {
   std::vector<wire::MemberInfo> members;
   for (const double speed : speeds) members.push_back(member(static_cast<std::uint8_t>(members.size()), speed, 1));
   PlanOptions options;
@@ -32,7 +33,7 @@ std::int64_t segment_floats(std::int64_t vector_floats, const std::vector<double
 }  // namespace
 
 TEST_CASE("segments are short where a line is slow") {
-  const auto planned = [](const std::vector<double>& speeds, const char* codec = "fp32") {
+  const auto planned = [](const std::vector<double>& speeds, wire::Codec codec = wire::Codec::fp32) {
     return segment_floats(4 << 20, speeds, codec);
   };
   CHECK(planned({0, 0, 0}) == wire::kSegmentFloatsDefault);
@@ -40,8 +41,8 @@ TEST_CASE("segments are short where a line is slow") {
   CHECK(planned({25e6, 12.5e6}) == 8192);  // 32 KiB pass 100 Mbit/s in 3 ms
   CHECK(planned({25e6, 6.25e6}) == 4096);
   CHECK(planned({25e6, 0, 1e3}) == 4096);
-  CHECK(planned({25e6, 6.25e6}, "fp16") == 8192);
-  CHECK(planned({25e6, 0.25e6}, "sparse") == wire::kSegmentFloatsDefault);
+  CHECK(planned({25e6, 6.25e6}, wire::Codec::fp16) == 8192);
+  CHECK(planned({25e6, 0.25e6}, wire::Codec::sparse) == wire::kSegmentFloatsDefault);
 }
 
 TEST_CASE("segments of many members are short beside a short vector") {
@@ -101,7 +102,7 @@ TEST_CASE("who computes little may only add up, but not where owners have to con
   }
   members[3].upload_bytes_per_s = 0.2e6;
   CHECK(plan_round(members, options).group.members[3].role == wire::MemberRole::auxiliary);
-  options.codec = "sparse";
+  options.codec = wire::Codec::sparse;
   options.error_feedback = true;
   options.vector_floats <<= 4;
   for (const wire::GroupMember& each : plan_round(members, options).group.members) {

@@ -21,7 +21,8 @@ using namespace starling::swarm;
 namespace {
 
 constexpr double kMbit = 1e6 / 8;
-constexpr std::array<CodecCost, 4> kCodecs = {{{"fp32", 4, 1}, {"fp16", 2, 1}, {"int8", 1, .99}, {"int4", .53, .95}}};
+constexpr std::array<CodecCost, 4> kCodecs = {
+    {{wire::Codec::fp32, 4, 1}, {wire::Codec::fp16, 2, 1}, {wire::Codec::int8, 1, .99}, {wire::Codec::int4, .53, .95}}};
 
 Volunteer volunteer(double up_mbit, double down_mbit, double samples_per_s = 1, bool dialable = true) {
   return {{up_mbit * kMbit, down_mbit * kMbit, dialable}, samples_per_s, 1};
@@ -159,7 +160,7 @@ TEST_CASE("equal lines: nobody goes, however little is sent and however slow it 
   std::vector<Volunteer> equal(3, volunteer(1, 1, 50));
   equal[0].samples_per_s = 1;
   RoleOptions options = options_for(4 << 20, 80);
-  const std::array<CodecCost, 1> sparse = {{{"sparse", 0.3, 1}}};
+  const std::array<CodecCost, 1> sparse = {{{wire::Codec::sparse, 0.3, 1}}};
   options.codecs = sparse;
   options.result_bytes = 2;
   for (const Duty& duty : choose_roles(equal, options).duties) CHECK_FALSE(duty.left_out);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+using namespace starling;
 using namespace starling::swarm;
 
 namespace {
@@ -45,10 +46,10 @@ TEST_CASE("delays cost round trips, jitter the largest of the deviations, codecs
   CHECK(predict_round(shaky, gradients(4e6, 1000)).wait_s ==
         doctest::Approx(plain.wait_s + 0.2 * 0.8 * std::sqrt(2 * std::log(4.0))));
   Method halves = gradients(4e6, 1000);
-  halves.codec = "fp16";
+  halves.codec = wire::Codec::fp16;
   CHECK(predict_round(near, halves).averaging_s == doctest::Approx(plain.averaging_s / 2).epsilon(0.01));
   Method sparse = gradients(4e6, 1000);
-  sparse.codec = "sparse";
+  sparse.codec = wire::Codec::sparse;
   sparse.error_feedback = true;
   CHECK(predict_round(near, sparse).averaging_s == doctest::Approx(plain.averaging_s * 116 / 16384).epsilon(0.01));
   CHECK(predict_round(near, sparse).bytes_sent == doctest::Approx(plain.bytes_sent * 116 / 16384).epsilon(0.01));
