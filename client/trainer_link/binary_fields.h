@@ -36,7 +36,7 @@ class BinaryWriter {
   void put(bool member) { put_number(static_cast<std::uint8_t>(member)); }
   void put(double member, const wire::Real& /*range*/) { put_number(member); }
   void put(wire::fields::Integer auto member, const wire::Whole& /*range*/) { put_number(member); }
-  template <wire::fields::Enum T>
+  template <WordEnum T>
   void put(T member) {
     put_number(static_cast<std::underlying_type_t<T>>(member));
   }
@@ -94,7 +94,7 @@ class BinaryReader {
     if (whole < range.least || whole > range.most) return refuse("is out of range");
     member = *value;
   }
-  template <wire::fields::Enum T>
+  template <WordEnum T>
   void get(T& member) {
     const auto value = number<std::underlying_type_t<T>>();
     if (!value) return;

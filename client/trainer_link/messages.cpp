@@ -58,7 +58,7 @@ Result<Message> read_message(BinaryReader& reader) {
 
 std::span<const std::string_view> words_of(Command /*command*/) { return kCommandWords; }
 
-std::string_view to_string(Command command) { return wire::word_of(command); }
+std::string_view to_string(Command command) { return word_of(command); }
 
 std::string pack_tokens(std::span<const int> tokens) {
   return {reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()};

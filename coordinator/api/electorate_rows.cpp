@@ -54,18 +54,18 @@ db::SeatedGroup row_of(const core::SeatedGroup& group) {
 }
 
 Status recover_electorate(const db::TrainingStores& stores, const RunId& run_id, core::RecoveredRun& recovered) {
-  STARLING_ASSIGN(const auto rounds, newest_rounds(stores.training.runs, run_id));
+  STARLING_ASSIGN(const auto rounds, newest_rounds(stores.runs, run_id));
   for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
     recovered.states.push_back({round->round + 1, round->state_digest});
   }
-  STARLING_ASSIGN(const auto groups, stores.training.electorates.list(run_id));
+  STARLING_ASSIGN(const auto groups, stores.electorates.list(run_id));
   for (const db::SeatedGroup& row : groups) {
     STARLING_ASSIGN(core::SeatedGroup group, group_of(row));
     recovered.groups.push_back(std::move(group));
   }
   if (rounds.empty()) return {};
   recovered.last_group = rounds.front().group_id;
-  STARLING_ASSIGN(const auto credited, stores.training.contributions.of_round(run_id, rounds.front().round));
+  STARLING_ASSIGN(const auto credited, stores.contributions.of_round(run_id, rounds.front().round));
   for (const db::Contribution& line : credited) recovered.last_credited.push_back({line.peer_id, line.account_id});
   return {};
 }

@@ -360,8 +360,8 @@ std::set<PeerId> Judge::contradicting(RoundIndex round, const ResultClass& resul
   return peers;
 }
 
-// Returns the accounts on probation that have earned credit which the vote of another account confirms. What an account
-// says against the decided result is no confirmed work.
+// Returns the accounts on probation that have earned credit which the vote of another account confirms. An account that
+// spoke against the decided result is none of them.
 std::vector<AccountId> Judge::confirmed_accounts(const Verdict& verdict,
                                                  const std::vector<CreditedContribution>& credited) const {
   const std::set<PeerId> against = contradicting(verdict.group.round, verdict.result);

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "coordinator/server/arguments.h"
 #include "shared/base/log.h"
 #include "shared/reach/prober.h"
 

@@ -37,7 +37,7 @@ struct Volunteer {
 
 class Grid {
  public:
-  Grid(std::size_t peers, std::size_t columns, const std::string& codec = "fp32") {
+  Grid(std::size_t peers, std::size_t columns, wire::Codec codec = wire::Codec::fp32) {
     std::vector<wire::MemberInfo> infos(peers);
     for (std::size_t i = 0; i < peers; ++i) {
       infos[i].endpoint.peer.bytes[0] = static_cast<std::uint8_t>(i + 1);
@@ -212,8 +212,8 @@ TEST_CASE("a grid of any size ends with everybody's average, and counts everybod
 }
 
 TEST_CASE("codecs that lose precision leave all columns with the same bits") {
-  for (const char* codec : {"fp16", "bf16", "int8", "int4"}) {
-    CAPTURE(codec);
+  for (const wire::Codec codec : {wire::Codec::fp16, wire::Codec::bf16, wire::Codec::int8, wire::Codec::int4}) {
+    CAPTURE(static_cast<int>(codec));
     Grid grid(14, 4, codec);
     grid.run();
     CHECK(grid.disagreement() == "");
