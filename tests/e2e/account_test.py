@@ -50,7 +50,10 @@ class Accounts(unittest.TestCase):
         self.coordinator.command("users", "confirm-email", self.coordinator.folder, "Ada")
         self.joins(second, *by_address)
         self.assertEqual(second.status()["display_name"], "Ada")
-        self.assertEqual(len(self.user("Ada").splitlines()), 5)  # two computers, below three lines
+        shown = self.user("Ada").splitlines()
+        self.assertIn("on probation: 0 of 10 rounds confirmed", shown)
+        self.assertIn("may have 8 computers", shown)
+        self.assertEqual(len(shown), 7)  # two computers, below five lines
         for file in [*(self.folder / "desk").rglob("*"), *self.folder.glob("*.log")]:
             if file.is_file():
                 self.assertNotIn(PASSWORD.encode(), file.read_bytes(), file)
