@@ -1,7 +1,8 @@
 #include "client/session/report_queue.h"
-#include "shared/protocol/heartbeat.h"
 
 #include <utility>
+
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
 namespace {

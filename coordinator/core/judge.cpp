@@ -1,11 +1,12 @@
 #include "coordinator/core/judge.h"
-#include "shared/protocol/heartbeat.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
+
+#include "shared/protocol/heartbeat.h"
 
 namespace starling::core {
 namespace {

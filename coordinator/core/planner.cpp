@@ -443,7 +443,8 @@ std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const Mem
   for (const auto& [peer, member] : members.all()) {
     const PlannedSeat& seat = member.seat;
     if (seat.plan != plan->serial || seat.attended || member.late()) continue;
-    absent.push_back({peer, rounds});
+    const bool calls_on = member.works() && !missed_its_call(member, at.now);
+    absent.push_back({peer, calls_on ? rounds : 0});
   }
   return absent;
 }

@@ -90,7 +90,8 @@ class Planner {
   // A member of the plan that the others waited for and that did not come.
   struct Absentee {
     PeerId peer;
-    double rounds = 0;  // how many usual rounds the wait lasted
+    // How many usual rounds the wait lasted; 0 for a member that has told that it stopped, or has fallen silent.
+    double rounds = 0;
   };
   // Returns the members for which the plan's group waited, a good part of a usual round long, and that have not begun.
   // Empty while the wait is not over.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWordsMax = 8192;  // for one meeting
 constexpr double kAtOddsWeight = 2;
-// A member that was waited for as long as a round sits out after the second time within a few rounds.
+// A member that was waited for as long as a round, and called on, sits out after the second time within a few rounds.
 constexpr double kAbsentWeightMax = 2.4;
 constexpr double kAbsentWeightMin = 1;
 // a volunteer hears of it when it is relied on less than this: not for having stopped once

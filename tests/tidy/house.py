@@ -157,8 +157,6 @@ FUNCTION_LINES_MAX = 70
 PARAMETERS_MAX = 5
 CLASS_DATA_MAX = 20
 CLASS_METHODS_MAX = 40
-# Classes past these walls that are still to be divided. A new one is an error, and so is one in here that is not past them.
-CLASSES_TO_DIVIDE = set()
 FILE_LINES_MAX = 700
 FILE_LINES_SOFT = 350
 HEADER_LINES_SOFT = 150

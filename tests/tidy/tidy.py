@@ -150,20 +150,12 @@ def check_functions(path, found):
 def check_classes(path, text):
     """The sizes of classes, each without those nested in it. Tests may go past the walls."""
     for c in cpp_classes.classes(text):
-        soft = Path(path).parts[0] not in PRODUCT or c.name in house.CLASSES_TO_DIVIDE
+        soft = Path(path).parts[0] not in PRODUCT
         if c.data > house.CLASS_DATA_MAX:
             yield Finding(path, c.line, f"{c.name} has {c.data} data members; the wall is {house.CLASS_DATA_MAX}",
                           soft)
         if c.methods > house.CLASS_METHODS_MAX:
             yield Finding(path, c.line, f"{c.name} has {c.methods} methods; the wall is {house.CLASS_METHODS_MAX}", soft)
-
-
-def check_divided(texts):
-    """The list of classes to divide has no others."""
-    large = {c.name for path, text in texts.items() if Path(path).parts[0] in PRODUCT for c in cpp_classes.classes(text)
-             if c.data > house.CLASS_DATA_MAX or c.methods > house.CLASS_METHODS_MAX}
-    for name in sorted(house.CLASSES_TO_DIVIDE - large):
-        yield Finding("tests/tidy/house.py", 1, f"{name} is divided: remove it from CLASSES_TO_DIVIDE")
 
 
 def check_words(path, text):
@@ -324,8 +316,6 @@ def check_tree(root):
         yield from check_file(path, text)
     sources = {p: text for p, text in texts.items() if not p.endswith(".py")}
     yield from check_hidden_doors(sources)
-    if "tests/tidy/house.py" in paths:
-        yield from check_divided(sources)
     yield from check_used_arrows(sources)
     yield from check_used_headers(sources)
     yield from check_folders(paths)

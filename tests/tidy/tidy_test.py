@@ -5,7 +5,6 @@ import json
 import shutil
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
 
 import averaging_page
@@ -271,14 +270,6 @@ class Classes(unittest.TestCase):
 
     def test_an_enumeration_may_have_more_values(self):
         self.assertEqual(self.found("enum class A { " + ", ".join(f"a{i}" for i in range(50)) + " };\n"), [])
-
-    def test_a_class_that_is_to_be_divided_is_told_so_only_and_must_be_large(self):
-        large = f"struct A {{\n{self.members(21)}}};\n"
-        named = lambda text: [f.text.split()[0] for f in tidy.check_divided({"shared/base/a.h": text})]
-        with unittest.mock.patch.object(house, "CLASSES_TO_DIVIDE", {"A"}):
-            self.assertEqual([soft for _, _, soft in self.found(large)], [True])
-            self.assertEqual(named(large), [])
-            self.assertEqual(named("struct A {};\n"), ["A"])
 
     def test_a_test_is_told_so_only(self):
         self.assertEqual(self.found(f"struct A {{\n{self.members(21)}}};\n", "tests/sim/a.h"), [(1, "A has 21 data", True)])
