@@ -47,4 +47,24 @@ TEST_CASE("a member counts in the forecast while it holds the state, works, and 
   CHECK(swarm.members.forecast().samples_per_s() == 0);
 }
 
+TEST_CASE(
+    "a member counts for little more than it was credited with, whatever it says, and a newcomer for a usual one") {
+  RunParts swarm;
+  for (const int number : {1, 2, 3}) (void)swarm.call(number, swarm.training());  // each says 20 a second
+  swarm.begin_round(state_after(swarm.run.canonical, group_id(1)));
+  swarm.members.judge(swarm.now, swarm.run.canonical, {}, swarm.now);
+  const std::vector<wire::Contribution> credited = {{peer_id(1), 20}, {peer_id(2), 20}, {peer_id(3), 20}};
+  swarm.members.note_credit(credited, seconds(1));
+  wire::Heartbeat boast = swarm.training();
+  boast.samples_per_s = 1e6;
+  boast.samples_this_round = 1'000'000;
+  const auto counted = [&](int number) { return *swarm.call(number, boast).counted; };
+  CHECK(counted(1).per_s <= 40 + 1e-9);
+  CHECK(counted(1).samples <= 40);
+  CHECK(counted(4).per_s <= 20 + 1e-9);
+  CHECK(counted(2).per_s > 20);  // it may have become faster
+  swarm.now += seconds(10);      // the round takes ten times as long as usual: rates are not what they were
+  CHECK(counted(3).per_s > 1000);
+}
+
 }  // namespace starling::core::testing

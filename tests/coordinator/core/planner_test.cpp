@@ -87,6 +87,43 @@ TEST_CASE("nothing is planned while the store is behind, after a report, or when
   CHECK(swarm.planner.due_at(swarm.at(), swarm.members) == kNever);
 }
 
+TEST_CASE("nobody waits for a batch that is far longer than the others', and a liar's hour is no usual batch") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  wire::Heartbeat hour = swarm.training();
+  hour.batch_seconds = 3600;
+  for (int i = 0; i < 1000 && swarm.planner.plan() == nullptr; ++i, swarm.now += milliseconds(10)) {
+    swarm.call_all({1, 2, 3});
+    (void)swarm.call(4, hour);
+    (void)swarm.plan();
+  }
+  const Plan* plan = swarm.planner.plan();
+  REQUIRE(plan != nullptr);
+  CHECK(plan->begin_by - plan->start < seconds(10));
+  CHECK(swarm.member(4).late());
+  CHECK_FALSE(swarm.member(1).late());
+}
+
+TEST_CASE("members that were waited for and did not begin are named when the wait is over") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.planned({1, 2, 3});
+  const Plan& plan = *swarm.planner.plan();
+  swarm.now = plan.start;
+  for (const int number : {1, 2}) swarm.average(number);
+  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).empty());
+  swarm.now = plan.begin_by + milliseconds(1);
+  (void)swarm.call(3, swarm.training());
+  const auto absent = swarm.planner.absentees(swarm.at(), swarm.members);
+  REQUIRE(absent.size() == 1);
+  CHECK(absent.front().peer == peer_id(3));
+  CHECK(absent.front().rounds == doctest::Approx(to_seconds(plan.begin_by - plan.start)));
+  wire::Heartbeat paused = swarm.training();
+  paused.phase = wire::MemberPhase::paused;
+  (void)swarm.call(3, paused);
+  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).front().rounds == 0);
+}
+
 TEST_CASE("without most of the last group a full batch waits, but not for ever") {
   Planning swarm(5);
   swarm.now += seconds(2);

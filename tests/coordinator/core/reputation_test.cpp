@@ -46,6 +46,7 @@ class Rounds {
   void rounds(int count, const std::vector<Says>& words = {}) {
     for (int i = 0; i < count; ++i) round(words);
   }
+  [[nodiscard]] RoundIndex now() const { return round_; }
   [[nodiscard]] Standing of(int number) const { return reputation.of(peer_id(number)); }
   void only_caller(int number) {
     for (Reputation::Present& one : present_) one.callable = one.peer == peer_id(number);
@@ -185,6 +186,28 @@ TEST_CASE("nobody is heard twice on a round, nor as a stranger to the group, nor
   CHECK_FALSE(reputation.has_heard(peer_id(8), report));
   reputation.judge(1, {});
   for (const int number : {1, 4, 8, 9}) CHECK(reputation.of(peer_id(number)).reliance == 1);
+}
+
+TEST_CASE("a member that lets others wait for as long as a round sits out after the second time") {
+  Rounds rounds(8);
+  const auto wait_for = [&](double usual_rounds) {
+    rounds.reputation.on_absence(rounds.now(), peer_id(2), usual_rounds);
+    rounds.round();
+  };
+  SUBCASE("long waits") {
+    wait_for(1.5);
+    CHECK_FALSE(rounds.of(2).sits_out);
+    CHECK(rounds.of(2).reliance < 1);
+    wait_for(1.5);
+    CHECK(rounds.of(2).sits_out);
+    rounds.rounds(static_cast<int>(kRoundsOut));
+    CHECK_FALSE(rounds.of(2).sits_out);
+  }
+  SUBCASE("computers that crash twice do not") {
+    wait_for(0);
+    wait_for(0);
+    CHECK_FALSE(rounds.of(2).sits_out);
+  }
 }
 
 TEST_CASE("others count by account, and accounts on probation do not count") {
