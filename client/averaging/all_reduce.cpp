@@ -1,6 +1,7 @@
 #include "client/averaging/all_reduce.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "client/averaging/all_reduce_impl.h"
 #include "client/averaging/contributors.h"
@@ -38,6 +39,7 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       values_(group_, table_, vectors),
       roster_(group_, self, {vectors.weight, vectors.draw}),
       sums_(table_, self, vectors),
+      bound_(group_, table_, self, options),
       recovery_(table_, roster_),
       outbox_(table_, roster_, vectors.weight > 0),
       progress_(table_, roster_, recovery_),
@@ -52,10 +54,13 @@ void AllReduce::Impl::start(TimePoint now) {
   VERIFY(!started_at_);
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
-  const SegmentIndex own = table_.first(self_);
-  const SegmentIndex own_end = table_.first(self_ + 1);
-  for (SegmentIndex segment = own; values_.vectors().weight > 0 && segment < own_end; ++segment) {
-    if (summable(values_.input_of(segment))) continue;
+  bound_.start(values_.vectors());
+  const auto finite = [](float norm) { return std::isfinite(norm); };
+  bool sound = std::all_of(bound_.norms(self_).begin(), bound_.norms(self_).end(), finite);
+  for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
+    sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));
+  }
+  if (!sound) {
     losses_.add({self_, "its own values are not finite, or too large to be added up"});
     return settle(now, Verdict::expelled);
   }
@@ -85,6 +90,7 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
     if (rank != self_) mark_lost({rank, "nobody is left with a link to it"});
   }
   sums_.drop_adopted();
+  bound_.forget_adopted();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (progress_.owes_nothing(rank)) patience_.watch().on_awaited(now, rank);  // its inventory is awaited now
   }
@@ -99,6 +105,9 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
 
 void AllReduce::Impl::close_complete(TimePoint now) {
   if (late_.late() || roster_.unbegun() > 0) return;
+  bound_.settle();
+  sums_.set_own_factor(bound_.factor(self_));
+  add_waiting(now);
   for (const SegmentIndex segment : sums_.open_segments()) {
     if (!sums_.complete(segment)) continue;
     if (const std::vector<LostMember> missing = roster_.late_and_missing(); !missing.empty()) return lose(now, missing);
@@ -191,6 +200,8 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   outcome.bytes_sent = bytes_sent_;
   outcome.bytes_received = bytes_received_;
   outcome.elapsed = now - *started_at_;
+  outcome.scaled = bound_.scaled();
+  outcome.usual = bound_.usual();
   outcome.result_digest = progress_.result().value_or(Hash128{});
   count_samples(table_, roster_, group_.vector_floats, outcome);
   outcome.contributors = contributor_runs(table_);

@@ -1,6 +1,7 @@
 // The machine behind AllReduce: the rules by which its parts change. Each event changes some of them, and every
 // consequence of the change is carried out before the call returns.
 //   table, values, sums        segments: who holds them, their floats, the sums formed here
+//   bound                      how much of a contribution goes into a sum
 //   roster, progress, losses   members: who they are, how far they are, who is lost
 //   recovery                   segments of lost owners
 //   outbox, patience           frames to send, and limits to wait for
@@ -15,6 +16,7 @@
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/late_member.h"
 #include "client/averaging/losses.h"
+#include "client/averaging/norm_bound.h"
 #include "client/averaging/outbox.h"
 #include "client/averaging/patience.h"
 #include "client/averaging/peer_progress.h"
@@ -51,7 +53,7 @@ class AllReduce::Impl {
   // -- all_reduce.cpp: losses, closing segments, settling, time
   void lose(TimePoint now, const std::vector<LostMember>& casualties);
   bool mark_lost(const LostMember& casualty);
-  // Closes every open sum that waits for nobody.
+  // Once everybody has begun: adds what waited for that, and closes every open sum that waits for nobody.
   void close_complete(TimePoint now);
   void close(SegmentIndex segment);
   void hold(SegmentIndex segment, Payload contributors, const Hash128& digest);
@@ -72,6 +74,7 @@ class AllReduce::Impl {
   // A frame on another link than the lost one.
   Status on_return(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload);
   Status on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
+  void add_waiting(TimePoint now);
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
@@ -94,6 +97,7 @@ class AllReduce::Impl {
   RoundValues values_;
   Roster roster_;
   Sums sums_;
+  NormBound bound_;
   Recovery recovery_;
   Outbox outbox_;
   PeerProgress progress_;

@@ -66,7 +66,7 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
 }
 
 Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
-  STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
+  STARLING_ASSIGN(wire::Begin begin, wire::decode_begin(payload));
   const Rank rank = begin.rank;
   const bool relayed = rank != from;
   if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
@@ -92,6 +92,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (!roster_.begin(from, terms)) {
     return roster_.terms(from) == terms ? Status() : nonsense("it began twice, with different weights");
   }
+  STARLING_TRY(bound_.begin(from, begin.weight, std::move(begin.norms)));
   patience_.watch().on_begun(now, from);
   if (begin.weight > 0) sums_.await(from);
   // The sender may not have been there yet when this member's begin went out.
@@ -125,11 +126,19 @@ Status AllReduce::Impl::on_return(TimePoint now, Rank from, const wire::FrameHea
 Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {
   STARLING_TRY(values_.check_contribution(from, segment, payload));
   if (roster_.weight(from) == 0) return nonsense("it contributes although it said that it only listens");
-  const bool own = table_[segment].owner == self_;
   // Around a change of view, contributions to segments that are not (or no longer) owned here are to be expected. An
   // orphan is adopted with all inventories in, so contributions to it were sent in this view.
   if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
-  STARLING_TRY(sums_.add(segment, {from, roster_.weight(from), values_.contribution_codec(from), payload}));
+  if (!bound_.known(from)) {
+    bound_.wait({from, segment, {payload.begin(), payload.end()}});
+    return {};
+  }
+  sums_.set_own_factor(bound_.factor(self_));
+  STARLING_ASSIGN(const double square,
+                  sums_.add(segment, {from, roster_.weight(from), values_.contribution_codec(from), payload,
+                                      bound_.factor(from), bound_.allowance(from, segment)}));
+  bound_.count(from, segment, square);
+  const bool own = table_[segment].owner == self_;
   if (own && sums_.gave_all(from)) patience_.watch().on_contributed(now, from);
   if (!own) progress_.on_answered(from);
   if (roster_.unbegun() > 0 || !sums_.complete(segment)) return {};
@@ -140,6 +149,16 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
     check_settled(now);
   }
   return {};
+}
+
+void AllReduce::Impl::add_waiting(TimePoint now) {
+  for (const NormBound::Waiting& each : bound_.take_waiting()) {
+    if (outcome_ || late_.late()) return;
+    const Status status = on_contribution(now, each.rank, each.segment, each.payload);
+    if (status.ok()) continue;
+    losses_.saw(each.rank, wire::Fault::nonsense);
+    lose(now, {{each.rank, status.error().message}});
+  }
 }
 
 Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload) {

@@ -65,7 +65,8 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
                                     terms.weight,
                                     plan_digest_,
                                     {note(item.rank).begin(), note(item.rank).end()},
-                                    terms.draw}));
+                                    terms.draw,
+                                    bound_.norms(item.rank)}));
   }
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(done_for(to)));

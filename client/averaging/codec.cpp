@@ -180,6 +180,29 @@ Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<co
   return {};
 }
 
+Result<double> square_sum(Codec codec, std::span<const std::uint8_t> bytes, std::size_t floats,
+                          std::span<float> values) {
+  STARLING_TRY(check_size(codec, bytes.size(), floats));
+  const std::uint8_t* decoded = bytes.data();
+  if (codec != Codec::fp32) {
+    STARLING_TRY(decode(codec, bytes, values));
+    decoded = bytes_of(values);
+  }
+  const double sum = kernels().square_sum(decoded, floats);
+  constexpr double kLargestSquare = static_cast<double>(kSummandMax) * kSummandMax;
+  if (!(sum <= kLargestSquare) && kernels().largest(decoded, floats) > kSummandMaxBits) {
+    return corrupt("a value is not finite, or too large to be added up");
+  }
+  return sum;
+}
+
+double square_sum(std::span<const float> values) { return kernels().square_sum(bytes_of(values), values.size()); }
+
+void add(std::span<const std::uint8_t> values, std::span<const float> base, std::span<float> sum) {
+  VERIFY(values.size() == sum.size() * sizeof(float) && base.size() == sum.size());
+  kernels().add(values.data(), base.data(), sum.data(), sum.size());
+}
+
 bool summable(std::span<const float> values) {
   return kernels().largest(bytes_of(values), values.size()) <= kSummandMaxBits;
 }

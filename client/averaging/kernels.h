@@ -27,6 +27,8 @@ struct Kernels {
   std::uint32_t (*copy)(const std::uint8_t* floats, float* out, std::size_t size);
   // sum = base + floats
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);
+  // Sum of squares in double precision, from 16 partial sums (one for every 16th value), which are added up by halves.
+  double (*square_sum)(const std::uint8_t* floats, std::size_t size);
   void (*divide)(float* values, float divisor, std::size_t size);
   // Sum of products, from 32 partial sums (one for every 32nd value), which are added up by halves.
   float (*dot)(const float* a, const float* b, std::size_t size);
@@ -47,6 +49,17 @@ struct Kernels {
   // kSparseChunkFloats.
   void (*select_largest)(const float* values, std::size_t size, std::size_t wanted, std::uint16_t* chosen);
 };
+
+constexpr std::size_t kSquareSums = 16;
+
+inline double added_by_halves(const double (&sums)[kSquareSums]) {
+  double rest[kSquareSums / 2];
+  for (std::size_t i = 0; i < kSquareSums / 2; ++i) rest[i] = sums[i] + sums[i + kSquareSums / 2];
+  for (std::size_t half = kSquareSums / 4; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) rest[i] += rest[i + half];
+  }
+  return rest[0];
+}
 
 const Kernels& portable_kernels();
 // With AVX2 and F16C; null where the processor does not have them.

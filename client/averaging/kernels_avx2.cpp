@@ -8,6 +8,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace starling::averaging {
 namespace {
@@ -103,6 +104,35 @@ STARLING_AVX2 void add(const std::uint8_t* floats, const float* base, float* sum
     _mm256_storeu_ps(sum + i + kLanes, high);
   }
   portable_kernels().add(floats + 4 * i, base + i, sum + i, size - i);
+}
+
+STARLING_AVX2 __m256d plus_squares(__m256d sums, __m128 floats) {
+  const __m256d values = _mm256_cvtps_pd(floats);
+  return _mm256_add_pd(sums, _mm256_mul_pd(values, values));
+}
+
+STARLING_AVX2 double square_sum(const std::uint8_t* floats, std::size_t size) {
+  __m256d first = {}, second = {}, third = {}, fourth = {};
+  std::size_t i = 0;
+  for (; i + kSquareSums <= size; i += kSquareSums) {
+    const __m256 low = load_floats(floats, i);
+    const __m256 high = load_floats(floats, i + kLanes);
+    first = plus_squares(first, _mm256_castps256_ps128(low));
+    second = plus_squares(second, _mm256_extractf128_ps(low, 1));
+    third = plus_squares(third, _mm256_castps256_ps128(high));
+    fourth = plus_squares(fourth, _mm256_extractf128_ps(high, 1));
+  }
+  double sums[kSquareSums];
+  _mm256_storeu_pd(sums, first);
+  _mm256_storeu_pd(sums + 4, second);
+  _mm256_storeu_pd(sums + 8, third);
+  _mm256_storeu_pd(sums + 12, fourth);
+  for (std::size_t k = 0; i + k < size; ++k) {
+    float value = 0;
+    std::memcpy(&value, floats + sizeof value * (i + k), sizeof value);
+    sums[k] += static_cast<double>(value) * value;
+  }
+  return added_by_halves(sums);
 }
 
 STARLING_AVX2 void divide(float* values, float divisor, std::size_t size) {
@@ -215,9 +245,9 @@ bool processor_has_f16c() {
 
 const Kernels* avx2_kernels() {
   static const PackedSet packed = avx2_packed();
-  static const Kernels kAvx2 = {largest,     copy,        add,          divide,      dot,
-                                add_scaled,  to_halves,   largest_half, from_halves, add_halves,
-                                packed.bf16, packed.int8, packed.int4,  avx2_select};
+  static const Kernels kAvx2 = {largest,    copy,        add,         square_sum,   divide,
+                                dot,        add_scaled,  to_halves,   largest_half, from_halves,
+                                add_halves, packed.bf16, packed.int8, packed.int4,  avx2_select};
   static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
   return usable ? &kAvx2 : nullptr;
 }

@@ -57,6 +57,15 @@ void add(const std::uint8_t* floats, const float* base, float* sum, std::size_t 
   for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + load<float>(floats, i);
 }
 
+double square_sum(const std::uint8_t* floats, std::size_t size) {
+  double sums[kSquareSums] = {};
+  for (std::size_t i = 0; i < size; ++i) {
+    const double value = load<float>(floats, i);
+    sums[i % kSquareSums] += value * value;
+  }
+  return added_by_halves(sums);
+}
+
 void divide(float* values, float divisor, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) values[i] /= divisor;
 }
@@ -100,9 +109,9 @@ void add_halves(const std::uint8_t* halves, float scale, const float* base, floa
 
 const Kernels& portable_kernels() {
   static const PackedSet packed = portable_packed();
-  static const Kernels kPortable = {largest,     copy,        add,          divide,         dot,
-                                    add_scaled,  to_halves,   largest_half, from_halves,    add_halves,
-                                    packed.bf16, packed.int8, packed.int4,  portable_select};
+  static const Kernels kPortable = {largest,    copy,        add,         square_sum,   divide,
+                                    dot,        add_scaled,  to_halves,   largest_half, from_halves,
+                                    add_halves, packed.bf16, packed.int8, packed.int4,  portable_select};
   return kPortable;
 }
 

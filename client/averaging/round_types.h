@@ -21,6 +21,19 @@ namespace starling::averaging {
 
 using Rank = std::size_t;  // index in GroupInfo::members
 
+// How the norm of honest members' mean gradients depends on their numbers of samples (norm_bound.h).
+enum class NormLaw : std::uint8_t {
+  gradient,      // samples are independent: with more of them, noise averages out
+  displacement,  // samples are local steps: with more of them, the way gets longer
+  feedback,      // with the gradient comes what codecs left out of earlier ones, of any number of samples
+};
+
+// ||v / samples||^2 as it is usual among members with this number of samples.
+struct UsualNorm {
+  double samples = 0;
+  double square = 0;
+};
+
 // Patience with other members: the times after which one counts as silent, or is left out as a straggler.
 struct AllReduceOptions {
   // A member is silent when nothing came from it for max(silence_floor, silence_factor x the largest gap between its
@@ -40,6 +53,11 @@ struct AllReduceOptions {
   Duration stall_floor = std::chrono::seconds(10);
   // A member that claims a larger weight is lost: it lies, or its machine errs (shared/swarm/plausible.h).
   SampleCount weight_max = wire::kWeightMax;
+  // How many times longer than usual a contribution may be, as a norm; 0: as long as it likes. By which law, and what
+  // was usual in recent rounds.
+  double norm_ratio_max = 2;
+  NormLaw norm_law = NormLaw::gradient;
+  std::vector<UsualNorm> usual{};
   // Whether this member gives its result to members that the round went on without, and asks for the result when it is
   // one of those.
   bool latecomers = true;
@@ -78,6 +96,12 @@ struct SeenFault {
   wire::Fault fault = wire::Fault::gone;
 };
 
+// A member whose contributions were multiplied by less than 1 where they were added up here.
+struct ScaledMember {
+  Rank rank = 0;
+  float factor = 1;
+};
+
 // Consecutive coordinates averaged over the same members.
 struct ContributorRun {
   std::int64_t begin = 0;
@@ -106,8 +130,10 @@ struct AveragingOutcome {
   std::vector<bool> reduced{};               // by segment: this member made the result
   std::vector<LostMember> lost;
   std::vector<SeenFault> faults;  // by rank, at most one each: of lost members, and of senders that were left behind
-  Hash128 result_digest;          // digest of the output and of every segment's contributor set
-  SampleCount weight_total = 0;   // samples of members with a contribution to at least one coordinate
+  std::vector<ScaledMember> scaled{};  // by rank
+  std::optional<UsualNorm> usual{};    // AllReduceOptions::usual of a later round; none where nobody could tell
+  Hash128 result_digest;               // digest of the output and of every segment's contributor set
+  SampleCount weight_total = 0;        // samples of members with a contribution to at least one coordinate
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   Duration elapsed{};  // start() to settled

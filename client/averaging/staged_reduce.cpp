@@ -193,7 +193,10 @@ class StagedReduce::Impl {
   // Heads contribute with the weight of whole columns.
   [[nodiscard]] AllReduceOptions options_of(const Stage& stage) const {
     AllReduceOptions options = options_;
-    if (&stage != &stages_.front()) options.weight_max = wire::kWeightMax;
+    if (&stage != &stages_.front()) {
+      options.weight_max = wire::kWeightMax;
+      options.usual.clear();
+    }
     return options;
   }
 
@@ -344,6 +347,8 @@ class StagedReduce::Impl {
         if (!known) outcome.lost.push_back({contact, lost.reason});
       }
     }
+    outcome.scaled = stages_.front().engine->outcome()->scaled;
+    outcome.usual = stages_.front().engine->outcome()->usual;
     outcome.elapsed = now - started_at_;
     outcome.samples.resize(group_.members.size());
     outcome.draws.resize(group_.members.size());

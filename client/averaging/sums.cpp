@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace starling::averaging {
+namespace {
+
+std::span<const std::uint8_t> bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
+}  // namespace
 
 Sums::Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors)
     : table_(table),
@@ -52,23 +59,48 @@ bool Sums::contributed(SegmentIndex segment, Rank rank) const {
   return in(index, rank);
 }
 
-Status Sums::add(SegmentIndex segment, const Contribution& contribution) {
+void Sums::put_own(SegmentIndex segment, std::span<float> out) const {
+  const std::span<const float> own = input_of(segment);
+  if (own_factor_ == 1) {
+    std::copy(own.begin(), own.end(), out.begin());
+  } else {
+    std::transform(own.begin(), own.end(), out.begin(), [this](float value) { return own_factor_ * value; });
+  }
+}
+
+Result<double> Sums::add(SegmentIndex segment, const Contribution& contribution) {
   const std::size_t index = find(segment);
   VERIFY(index != kNone && sums_[index].open && !in(index, contribution.rank));
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
+  if (contribution.codec != Codec::fp32 || contribution.factor != 1) decoded_.resize(out.size());
+  const std::span<float> decoded = decoded_;
+  STARLING_ASSIGN(const double square, square_sum(contribution.codec, contribution.payload, out.size(), decoded));
+  if (square > contribution.square_max) return nonsense("its values are larger than its begin said");
+  std::span<const std::uint8_t> values = contribution.payload;
+  if (contribution.factor != 1) {
+    if (contribution.codec == Codec::fp32) STARLING_TRY(decode(Codec::fp32, values, decoded));
+    for (float& value : decoded) value *= contribution.factor;
+  }
+  if (contribution.codec != Codec::fp32 || contribution.factor != 1) values = bytes_of(decoded);
   // The first contribution is added to this member's own values on its way in, which saves a pass over memory for
   // copying them.
   std::span<const float> base = out;
-  if (!sum.any && vectors_.weight > 0) base = input_of(segment);
+  if (!sum.any && vectors_.weight > 0) {
+    if (own_factor_ == 1) {
+      base = input_of(segment);
+    } else {
+      put_own(segment, out);
+    }
+  }
   if (!sum.any && vectors_.weight == 0) std::fill(out.begin(), out.end(), 0.0F);
-  STARLING_TRY(decode_add(contribution.codec, contribution.payload, base, out));
+  averaging::add(values, base, out);
   sum.any = true;
   sum.weight += contribution.weight;
   sum.awaited_in += awaited_[contribution.rank] ? 1 : 0;
   given_[contribution.rank] += index < own_count_ ? 1 : 0;
   put_in(index, contribution.rank);
-  return {};
+  return square;
 }
 
 bool Sums::complete(SegmentIndex segment) const {
@@ -97,8 +129,7 @@ std::span<const std::uint8_t> Sums::finish(SegmentIndex segment) {
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
   if (vectors_.weight > 0) {
-    const std::span<const float> own = input_of(segment);
-    if (!sum.any) std::copy(own.begin(), own.end(), out.begin());
+    if (!sum.any) put_own(segment, out);
     sum.weight += vectors_.weight;
     put_in(index, self_);
   } else if (!sum.any) {

@@ -20,16 +20,22 @@ class Sums {
     SampleCount weight = 0;
     Codec codec = Codec::fp32;
     std::span<const std::uint8_t> payload;
+    float factor = 1;       // multiplies the values
+    double square_max = 0;  // the greatest sum of their squares, before they are multiplied
   };
 
-  // This member's own values take part when their weight is not 0. `table` outlives this object.
+  // This member's own values take part when their weight is not 0, multiplied by own_factor(). `table` outlives this
+  // object.
   Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors);
 
   // The sum is being formed here and accepts contributions.
   [[nodiscard]] bool open(SegmentIndex segment) const;
   [[nodiscard]] bool contributed(SegmentIndex segment, Rank rank) const;
+  // Sets the number, 1 unless set, by which own values are multiplied; before anything is added.
+  void set_own_factor(float factor) { own_factor_ = factor; }
   // Adds a member's values to an open segment that it has not contributed to; all of them or, with an error, none.
-  Status add(SegmentIndex segment, const Contribution& contribution);
+  // Returns the sum of their squares.
+  Result<double> add(SegmentIndex segment, const Contribution& contribution);
   // All awaited members have contributed to an open segment.
   [[nodiscard]] bool complete(SegmentIndex segment) const;
   // The member has contributed to every segment of the part owned here.
@@ -69,6 +75,8 @@ class Sums {
   void put_in(std::size_t index, Rank rank);
   [[nodiscard]] std::span<float> output_of(SegmentIndex segment) const;
   [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
+  // out = own values x own factor
+  void put_own(SegmentIndex segment, std::span<float> out) const;
 
   const SegmentTable& table_;
   Rank self_;
@@ -81,6 +89,8 @@ class Sums {
   std::vector<bool> awaited_;                              // by rank: live, begun, contributes, not left behind
   std::size_t awaited_count_ = 0;
   std::vector<std::size_t> given_;  // by rank: segments of the part owned here that it has contributed to
+  float own_factor_ = 1;
+  std::vector<float> decoded_;  // the values of one contribution
 };
 
 }  // namespace starling::averaging

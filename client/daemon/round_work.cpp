@@ -45,7 +45,11 @@ void RoundWork::follow(TimePoint now, rounds::Move move) {
 
 void RoundWork::begin(const rounds::Leg& leg) {
   transport::AverageRequest request = average_request(leg, threads_.now());
-  request.done = [this](const AveragingOutcome& outcome) {
+  request.done = [this, group = leg.group](const AveragingOutcome& outcome) {
+    for (const averaging::ScaledMember& scaled : outcome.scaled) {
+      log_info("averaging: what {} brought to round {} was unusually large, and counted {:.2g} times",
+               group.members[scaled.rank].endpoint.peer.hex(), group.round, scaled.factor);
+    }
     threads_.deliver([this, outcome](TimePoint now) { follow(now, payload_.on_leg(outcome)); });
   };
   if (listener_.contribution) listener_.contribution(request);

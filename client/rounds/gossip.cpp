@@ -96,6 +96,7 @@ std::optional<Leg> Gossip::leg_of(std::size_t bucket, const std::optional<swarm:
   leg.engine.latecomers = false;
   leg.engine.stall_floor = leg.engine.straggler_floor = kMeetingStall;
   leg.engine.weight_max = leg.vectors.weight;
+  leg.engine.norm_ratio_max = 0;  // the vectors are parameters
   return leg;
 }
 

@@ -33,6 +33,15 @@ std::unique_ptr<Reduction> reduction_of(const wire::RunManifest& manifest) {
                                     static_cast<float>(manifest.round.error_feedback));
 }
 
+// Sparse codecs and low ranks leave so much out that the residual of a member may be several times as long as that of
+// one that has just come.
+constexpr double kResidualRatioMax = 10;
+
+averaging::NormLaw norm_law(const wire::RunManifest& manifest) {
+  if (manifest.round.error_feedback > 0) return averaging::NormLaw::feedback;
+  return manifest.local ? averaging::NormLaw::displacement : averaging::NormLaw::gradient;
+}
+
 }  // namespace
 
 RoundPayload::RoundPayload(const wire::RunManifest& manifest)
@@ -79,8 +88,19 @@ Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Ra
   return limited(reduction_->begin(contribution));
 }
 
-Move RoundPayload::limited(Move move) const {
+Move RoundPayload::on_leg(const averaging::AveragingOutcome& outcome) {
+  const bool averaged = outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
+  if (averaged && outcome.usual) usual_norms_.learn(leg_, *outcome.usual);
+  return limited(reduction_->on_leg(outcome));
+}
+
+Move RoundPayload::limited(Move move) {
   if (auto* const leg = std::get_if<Leg>(&move)) {
+    leg_ = {wire::fragment_of(manifest_, leg->group.round).number, leg->follows};
+    leg->engine.norm_law = norm_law(manifest_);
+    const bool sparse = leg->group.codec == "sparse";
+    if (sparse || manifest_.round.low_rank > 0) leg->engine.norm_ratio_max = kResidualRatioMax;
+    leg->engine.usual = usual_norms_.recent(leg_);
     leg->engine.weight_max = swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size);
   }
   return move;

@@ -26,6 +26,7 @@
 #include "client/rounds/gradient_sums.h"
 #include "client/rounds/leg.h"
 #include "client/rounds/reduction.h"
+#include "client/rounds/usual_norms.h"
 #include "shared/base/result.h"
 #include "shared/run/run_manifest.h"
 
@@ -59,7 +60,7 @@ class RoundPayload {
   // The Computation has run.
   Move on_computed() { return limited(reduction_->on_computed()); }
   // The Leg has ended.
-  Move on_leg(const averaging::AveragingOutcome& outcome) { return limited(reduction_->on_leg(outcome)); }
+  Move on_leg(const averaging::AveragingOutcome& outcome);
   // The common step on average() has been taken: the next round becomes the present one.
   void on_stepped();
 
@@ -78,14 +79,16 @@ class RoundPayload {
 
  private:
   [[nodiscard]] bool holds() const { return state_ == State::contributed || state_ == State::looking_ahead; }
-  // Sets the limits by which members are lost in a leg.
-  [[nodiscard]] Move limited(Move move) const;
+  // Sets the limits by which members are lost, or scaled down, in a leg.
+  [[nodiscard]] Move limited(Move move);
 
   wire::RunManifest manifest_;
   std::unique_ptr<GradientSums> sums_;
   std::unique_ptr<Reduction> reduction_;
   State state_ = State::beginning;
   SampleCount own_samples_ = 0;  // samples of the last contribution
+  UsualNorms usual_norms_;
+  UsualNorms::Kind leg_;  // the leg under way, or the last
 };
 
 }  // namespace starling::rounds

@@ -16,7 +16,7 @@
 
 namespace starling::wire {
 
-constexpr int kProtocolVersion = 1;
+constexpr int kProtocolVersion = 2;
 constexpr std::size_t kJsonBytesMax = 128 * 1024;    // any request body: a report of 500 members fits
 constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan of kGroupMembersMax members fits
 constexpr std::size_t kNameBytesMax = 40;            // display and project names

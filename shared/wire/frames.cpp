@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstring>
 
 #include "shared/wire/cbor.h"
 #include "shared/wire/limits.h"
@@ -210,18 +212,20 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
-  return CborWriter(6)
+  const auto* const norms = reinterpret_cast<const std::uint8_t*>(message.norms.data());
+  return CborWriter(7)
       .field("rank", std::uint64_t{message.rank})
       .field("floats", static_cast<std::uint64_t>(message.vector_floats))
       .field("weight", static_cast<std::uint64_t>(message.weight))
       .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
       .field("note", std::span<const std::uint8_t>(message.note))
       .field("draw", static_cast<std::uint64_t>(message.draw))
+      .field("norms", std::span(norms, message.norms.size() * sizeof(float)))
       .take();
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 6);
+  CborReader reader("begin", cbor, 7);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
@@ -229,8 +233,15 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   reader.fill("plan", message.plan_digest.bytes);
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
   message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
+  const auto norms = reader.bytes("norms", kGroupMembersMax * sizeof(float));
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
+  if (norms.size() % sizeof(float) != 0) return corrupt("begin: norms are floats of 4 bytes");
+  message.norms.resize(norms.size() / sizeof(float));
+  if (!norms.empty()) std::memcpy(message.norms.data(), norms.data(), norms.size());
+  for (const float norm : message.norms) {
+    if (!(norm >= 0) || !std::isfinite(norm)) return corrupt("begin: a norm is negative, or not finite");
+  }
   return message;
 }
 

@@ -40,7 +40,7 @@
 
 namespace starling::wire {
 
-constexpr int kPeerProtocolVersion = 4;
+constexpr int kPeerProtocolVersion = 5;
 constexpr std::size_t kFrameHeaderBytes = 32;
 // The largest segment in the widest codec, a full contributor mask, and room for codec scales.
 constexpr std::size_t kFramePayloadMax = (1u << 20) + 4096;
@@ -146,6 +146,8 @@ struct Begin {
   Hash128 plan_digest;               // both must be working on the same plan
   std::vector<std::uint8_t> note{};  // the sender's words beside its vector; the engine does not read them
   SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
+  // Euclidean norms of the parts of the sender's vector, by the rank of their owners. Empty where the weight is 0.
+  std::vector<float> norms{};
 };
 
 constexpr SampleCount kWeightUnknown = -1;

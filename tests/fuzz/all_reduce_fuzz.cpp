@@ -82,14 +82,20 @@ class Script {
     }
   }
 
+  std::vector<std::uint8_t> begin(Rank rank, std::uint8_t choice) {
+    wire::Begin begin{choice < 128 ? static_cast<std::uint32_t>(rank) : choice % 8u, kFloats, choice % 4,
+                      swarm::plan_digest(group_)};
+    const std::uint8_t norm = byte();
+    if (begin.weight > 0) begin.norms.assign(norm < 250 ? kMembers : norm - 250u, static_cast<float>(norm) / 8);
+    return wire::encode(begin);
+  }
+
   void say(unsigned action, Rank rank) {
     using wire::FrameType;
     const std::uint8_t first = byte();
     switch (action) {
       case 4:
-        return frame(rank, FrameType::begin, 0,
-                     wire::encode(wire::Begin{first < 128 ? static_cast<std::uint32_t>(rank) : first % 8u, kFloats,
-                                              first % 4, swarm::plan_digest(group_)}));
+        return frame(rank, FrameType::begin, 0, begin(rank, first));
       case 5:
         return frame(rank, FrameType::contribution, first, floats(rank, first, {}), codec_of(rank));
       case 6:

@@ -49,6 +49,7 @@ void FeedbackCheck::on_averaged(const PeerId& peer, const wire::GroupInfo& plan,
   const auto found = rounds_.find(plan.id);
   if (found == rounds_.end()) return;
   found->second.heard.insert(peer);
+  if (!outcome.scaled.empty()) found->second.whole = false;
   if (!found->second.left_out.empty()) return;
   Round& round = found->second;
   const bool all = round.whole && round.sent.size() == round.members && outcome.lost.empty() &&

@@ -1,4 +1,4 @@
-// Error feedback loses nothing: where everybody of a group was averaged in whole, and contributes to the fragment again
+// Error feedback loses nothing: where everybody of a group was averaged in whole and unscaled, and contributes again
 //   sum of contributions - average x samples = sum of the residuals that the members bring the next time.
 #pragma once
 

@@ -1,5 +1,6 @@
 #include "tests/sim/liar.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -9,13 +10,14 @@
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 8> kNames{{{Lie::lone_report, "lone-report"},
+constexpr std::array<std::pair<Lie, std::string_view>, 9> kNames{{{Lie::lone_report, "lone-report"},
                                                                   {Lie::filed_ahead, "filed-ahead"},
                                                                   {Lie::leap, "leap"},
                                                                   {Lie::first_state, "first-state"},
                                                                   {Lie::sybil, "sybil"},
                                                                   {Lie::staller, "staller"},
                                                                   {Lie::overclaimer, "overclaimer"},
+                                                                  {Lie::poisoner, "poisoner"},
                                                                   {Lie::crowd, "crowd"}}};
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
@@ -102,6 +104,8 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       told.samples_per_s *= kOverclaimed;
       told.samples_this_round = kClaimed * 1000;
       break;
+    case Lie::poisoner:
+      break;
     case Lie::sybil:
     case Lie::crowd:
       for (wire::RoundReport& report : told.reports) {
@@ -115,6 +119,23 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       break;
   }
   return told;
+}
+
+void Liar::poison(std::span<float> sum) const {
+  if (lie_ != Lie::poisoner) return;
+  switch (number_ % 4) {
+    case 0:
+      for (float& value : sum) value *= 1e10F;
+      return;
+    case 1:
+      for (float& value : sum) value *= -1000;
+      return;
+    case 2:
+      std::fill(sum.begin(), sum.end(), 1000.0F);
+      return;
+    default:
+      for (float& value : sum) value = -value;
+  }
 }
 
 wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) const {

@@ -1,9 +1,11 @@
-// Volunteers that lie to the coordinator. A liar computes and averages like everybody else; only its heartbeats differ
-// from the truth. The kinds are those of a stranger with a certificate and a hand-made heartbeat.
+// Volunteers that lie. Most liars compute and average like everybody else, and only their heartbeats differ from the
+// truth; poisoners lie in what they compute. The kinds are those of a stranger with a certificate and a hand-made
+// heartbeat.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,7 @@ enum class Lie : std::uint8_t {
   sybil,        // all computers of one account report one invented result of every group
   staller,      // says that its batches take an hour, or none, and never begins a round that waits for it
   overclaimer,  // says that it computes a thousand times what it does, and brings as much as the group believes
+  poisoner,     // tells the truth, and brings false gradients (Liar::poison)
   crowd,        // new accounts of one computer each do that, when others have long been at work
 };
 std::string_view to_string(Lie lie);
@@ -39,16 +42,20 @@ Digest invented_state(std::uint64_t seed);
 
 class Liar {
  public:
-  Liar(Lie lie, const PeerId& self) : lie_(lie), self_(self) {}
+  // number: among all liars; their ways of poisoning take turns
+  Liar(Lie lie, const PeerId& self, int number) : lie_(lie), self_(self), number_(number) {}
 
   // Returns its heartbeat instead of `truth`.
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
+  // Makes a poisoner's sum of a batch: 10^10 times too large, -1000 times, a constant direction, or turned about.
+  void poison(std::span<float> sum) const;
   // Returns what the liar makes of the coordinator's reply.
   [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply) const;
 
  private:
   Lie lie_;
   PeerId self_;
+  int number_;
   std::uint64_t calls_ = 0;
 };
 

@@ -34,6 +34,7 @@ struct Arguments {
   bool verbose = false;
 };
 
+constexpr double kLossMax = 1.3;        // by liars: the most that the loss grows
 constexpr double kSlowedDownMax = 1.3;  // by liars: the most that rounds become longer
 constexpr double kHonestSamplesLostMax = 0.02;
 constexpr SampleCount kLiedToBatch = 1024;
@@ -60,6 +61,8 @@ std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
   // Rounds take seconds, so that the time that members are kept counts, not their number.
   options.target_batch_size = kLiedToBatch;
   options.seconds_between_faults = 0;
+  // A poisoner's share of the mean is that of its samples.
+  if (options.byzantine == "poisoner") options.samples_per_s_min = options.samples_per_s_max = 25;
   const bool many = options.byzantine == "sybil" || options.byzantine == "crowd";
   options.liars = many ? sim::kSybilHosts : count;
   return {};
@@ -95,6 +98,9 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       result.batch_filled, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
+// The loss at the end: half the mean squared distance of a parameter from samples' targets, whose variance is 1/3.
+double loss(const sim::SwarmResult& result) { return 0.5 * (result.distance_last * result.distance_last + 1.0 / 3); }
+
 // Returns why the swarm of these options does not bear its liars; empty if it does. `lied_to`: its result with them.
 std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lied_to) {
   const double lost =
@@ -106,6 +112,9 @@ std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lie
   honest.byzantine.clear();
   const sim::SwarmResult alone = *sim::run_swarm(honest);
   const auto slower = static_cast<double>(alone.rounds_decided) / static_cast<double>(lied_to.rounds_decided);
+  const double worse = loss(lied_to) / loss(alone);
+  if (options.byzantine == "poisoner" && !(worse <= kLossMax))
+    return fmt::format("the loss is {:.2f} times that without liars", worse);
   if (slower > kSlowedDownMax) return fmt::format("rounds took {:.2f} times as long as without liars", slower);
   return {};
 }

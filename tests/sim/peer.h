@@ -52,6 +52,8 @@ class World {
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
   virtual void on_reports_withdrawn(const Peer& peer, RoundIndex from) = 0;
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
+  // A batch is computed: its sum is added to the peer's contribution as this call leaves it.
+  virtual void on_computed(const Peer& peer, std::span<float> sum) = 0;
   // Names the samples of the gradient that it brings: (epoch, place) in the order of the draws; none unless they are
   // leased.
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group,

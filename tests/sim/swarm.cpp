@@ -40,9 +40,12 @@ constexpr AccountId kSybilAccount = 1'000'000;
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
-// When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, and a crowd
-// comes to those that are at work.
-double comes_at(Lie lie) { return lie == Lie::crowd ? kCrowdComesS : lie == Lie::sybil ? kNewcomersTrickleS : 0; }
+// When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, most of the
+// first group may do with the mean as they like, and a crowd comes to those that are at work.
+double comes_at(Lie lie) {
+  if (lie == Lie::crowd) return kCrowdComesS;
+  return lie == Lie::sybil || lie == Lie::poisoner ? kNewcomersTrickleS : 0;
+}
 
 // The samples that rounds are credited with, from the first of them on.
 class Credited {
@@ -92,6 +95,9 @@ class Swarm final : private World, private Network::Mediator {
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_reports_withdrawn(const Peer& peer, RoundIndex from) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
+  void on_computed(const Peer& peer, std::span<float> sum) override {
+    if (lies(peer)) liar_of(peer).poison(sum);
+  }
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
@@ -165,8 +171,8 @@ Peer* Swarm::find(const PeerId& id) {
 
 Lie Swarm::lie_of(int index) const {
   if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,       Lie::first_state,
-                            Lie::sybil,       Lie::staller,     Lie::overclaimer};
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,        Lie::first_state,
+                            Lie::sybil,       Lie::staller,     Lie::overclaimer, Lie::poisoner};
   return kAll[static_cast<std::size_t>(index) % kAll.size()];
 }
 
@@ -199,7 +205,7 @@ void Swarm::add_peers() {
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
-    if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id);
+    if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id, index - options_.peers);
     // Newcomers trickle in.
     const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
     // The account has as many computers as it may have: this one is not let in.
@@ -304,6 +310,10 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   for (const averaging::SeenFault& seen : outcome.faults) {
     log_debug("{:.3f} peer {} complains about rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()),
               peer.index(), seen.rank, wire::to_string(seen.fault));
+  }
+  for (const averaging::ScaledMember& scaled : outcome.scaled) {
+    log_debug("{:.3f} peer {} scaled rank {} by {}", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
+              scaled.rank, scaled.factor);
   }
   log_debug("{:.3f} peer {} averaged for {:.3f} s, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
             peer.index(), to_seconds(took), static_cast<int>(outcome.verdict));

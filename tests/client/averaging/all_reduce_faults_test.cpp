@@ -340,6 +340,7 @@ TEST_CASE("any storm of faults ends without a wrong success") {
     std::mt19937 random(seed);
     GroupOptions options = small(2 + random() % 7, seed);
     options.vector_floats = 1 + random() % 300;
+    if (options.vector_floats < 50) options.engine.norm_ratio_max = 0;  // norms of fewer values differ too much
     if (random() % 3 == 0) {
       for (std::size_t i = 0; i < options.members; ++i) options.undialable.push_back(i > 0 && random() % 3 == 0);
     }

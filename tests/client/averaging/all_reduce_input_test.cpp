@@ -57,7 +57,9 @@ struct Stage {
     return engine.on_frame(now, from, header, payload);
   }
   Bytes begin(Rank rank, SampleCount weight = 1) const {
-    return wire::encode(wire::Begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)});
+    wire::Begin begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)};
+    if (weight > 0) begin.norms.assign(4, std::sqrt(12.0F));  // parts of ones
+    return wire::encode(begin);
   }
   void all_begin() {
     for (const Rank rank : {0, 2, 3}) REQUIRE(say(rank, FrameType::begin, 0, begin(rank)).ok());

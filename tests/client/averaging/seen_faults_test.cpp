@@ -122,7 +122,7 @@ TEST_CASE("who claims more samples than anybody can have is left out by all, who
 TEST_CASE("all owners tell of a sender that they left behind") {
   GroupOptions options = small(5);
   options.shares = {1, 1, 1, 1, 0};
-  options.member_slowdown = {1, 1, 1, 1, 100000};
+  options.member_slowdown = {1, 1, 1, 1, 50000};
   InMemoryGroup group(options);
   group.run();
   const Voices said = voices(group, 4);

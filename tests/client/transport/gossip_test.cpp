@@ -217,6 +217,7 @@ TEST_CASE("a partner that lies about lengths is cut off, and what it sent is in 
   about.rank = 1;
   about.vector_floats = kFloats;
   about.weight = 1;
+  about.norms = {1, 1};
   about.plan_digest = swarm::plan_digest(plan);
   const auto begin = wire::encode(about);
   liar.send_header(wire::FrameType::begin, begin.size(), plan.id);

@@ -39,9 +39,9 @@ std::string again(Result<Message> (*decode)(std::string_view), const std::string
 TEST_CASE("messages about accounts and certificates have these texts") {
   CHECK(encode(ErrorReply{"not_found", "no \"run\""}) == R"({"code":"not_found","error":"no \"run\""})");
   CHECK(encode(JoinRequest{1, "0.1", "tok", "Ada", "-----BEGIN"}) ==
-        R"({"protocol":1,"client_version":"0.1","invite":"tok","display_name":"Ada","csr_pem":"-----BEGIN"})");
+        R"({"protocol":2,"client_version":"0.1","invite":"tok","display_name":"Ada","csr_pem":"-----BEGIN"})");
   CHECK(encode(JoinRequest{1, "0.1", "", "Ada", "-----BEGIN\n", "secret", "ada@example.org", "device"}) ==
-        R"({"protocol":1,"client_version":"0.1","invite":"","display_name":"Ada","csr_pem":"-----BEGIN\n","password)"
+        R"({"protocol":2,"client_version":"0.1","invite":"","display_name":"Ada","csr_pem":"-----BEGIN\n","password)"
         R"(":"secret","email":"ada@example.org","device_token":"device"})");
   CHECK(encode(JoinReply{7, id<PeerId>(1), "Fortunes", "cert", "key", 1'700'000'000'000}) ==
         R"({"account_id":7,"peer_id":"0101010101010101010101010101010101010101010101010101010101010101","project_na)"
@@ -76,11 +76,11 @@ TEST_CASE("messages about rounds have these texts") {
         R"(02020202020202020202020202020202","fault":"slow"},{"peer":"010101010101010101010101010101010101010101010)"
         R"(1010101010101010101","fault":"absent"}]})");
   CHECK(encode(Heartbeat{}) ==
-        R"({"protocol":1,"run_id":"","phase":"joining","state_round":0,"state_digest":"0000000000000000000000000000)"
+        R"({"protocol":2,"run_id":"","phase":"joining","state_round":0,"state_digest":"0000000000000000000000000000)"
         R"(000000000000000000000000000000000000","samples_this_round":0,"samples_per_s":0,"batch_seconds":0,"listen)"
         R"(_port":0,"upload_bytes_per_s":0,"download_bytes_per_s":0,"reports":[]})");
   CHECK(encode(full_heartbeat()) ==
-        R"({"protocol":1,"run_id":"fortunes","phase":"averaging","state_round":17,"state_digest":"07070707070707070)"
+        R"({"protocol":2,"run_id":"fortunes","phase":"averaging","state_round":17,"state_digest":"07070707070707070)"
         R"(70707070707070707070707070707070707070707070707","samples_this_round":48,"samples_per_s":12.5,"batch_sec)"
         R"(onds":0.1,"batch_jitter":0.25,"listen_port":4000,"upload_bytes_per_s":1250000,"download_bytes_per_s":100)"
         R"(00000,"round_trip_s":0.04,"posted_at":"0505050505050505050505050505050505050505050505050505050505050505")"
