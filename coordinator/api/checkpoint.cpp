@@ -1,8 +1,10 @@
 // Pieces of the copy of a run's state that a member was asked for.
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "coordinator/api/api.h"
+#include "coordinator/api/kept_copies.h"
 #include "coordinator/api/responses.h"
 #include "shared/base/log.h"
 #include "shared/protocol/checkpoint.h"
@@ -17,16 +19,28 @@ std::optional<std::int64_t> count_in(std::string_view text) {
   return count;
 }
 
-// Keeps a copy: the store has it, and files that nothing names any more are gone.
+// Removes the copies that need not be kept any more, with their files.
+Status thin_copies(const Api& api) {
+  STARLING_ASSIGN(auto copies, api.stores.training.checkpoints.list());
+  const auto outdated = outdated_copies(std::move(copies), api.clock.wall_now(), api.copies_bytes);
+  if (outdated.empty()) return {};
+  STARLING_ASSIGN(const auto gone, api.stores.training.checkpoints.remove(outdated));
+  for (const Digest& digest : gone) {
+    std::error_code absent;
+    std::filesystem::remove(api.artefacts / digest.hex(), absent);
+  }
+  return {};
+}
+
+// Keeps a copy: the store has it, and older ones that it makes superfluous are gone.
 Status keep(const Api& api, const core::CheckpointWanted& wanted, const wire::Checkpoint& checkpoint,
             const PeerId& peer) {
   const db::KeptCheckpoint record{wanted.run_id,          checkpoint.round,      checkpoint.state_digest,
                                   checkpoint.file.sha256, checkpoint.file.bytes, peer,
                                   api.clock.wall_now()};
-  STARLING_ASSIGN(const auto gone, api.stores.training.checkpoints.keep(record));
-  for (const Digest& digest : gone) {
-    std::error_code absent;
-    std::filesystem::remove(api.artefacts / digest.hex(), absent);
+  STARLING_TRY(api.stores.training.checkpoints.keep(record));
+  if (const Status thinned = thin_copies(api); !thinned.ok()) {
+    log_warning("copies of states that are too old stay for now: {}", thinned.error().message);
   }
   api.run.keep_checkpoint(checkpoint);
   log_info("kept a copy of the state of round {}: {} bytes, from peer {}", checkpoint.round, checkpoint.file.bytes,

@@ -206,7 +206,9 @@ class SqlArtefactStore final : public ArtefactStore {
 class SqlCheckpointStore final : public CheckpointStore {
  public:
   explicit SqlCheckpointStore(Access access) : access_(access) {}
-  Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) override;
+  Status keep(const KeptCheckpoint& checkpoint) override;
+  Result<std::vector<Digest>> remove(const std::vector<KeptCheckpoint>& copies) override;
+  Result<std::vector<KeptCheckpoint>> list() const override;
   Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const override;
 
  private:

@@ -125,13 +125,17 @@ class ArtefactStore {
   virtual Result<std::vector<ArtefactRecord>> list() const = 0;
 };
 
-// The newest two copies of each run's state.
+// Copies of runs' states.
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  // Also makes the file an artefact. Returns the artefacts that are none any more: their files may be deleted.
-  virtual Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) = 0;
+  virtual Status keep(const KeptCheckpoint& checkpoint) = 0;  // also makes the file an artefact
+  // Returns the artefacts that are none any more: their files may be deleted. Ok for copies that are gone already.
+  virtual Result<std::vector<Digest>> remove(const std::vector<KeptCheckpoint>& copies) = 0;
+  virtual Result<std::vector<KeptCheckpoint>> list() const = 0;  // by run, newest first; at most kCopiesMax
   virtual Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const = 0;
+
+  static constexpr int kCopiesMax = 100'000;
 };
 
 // The stores of what the runs need to go on after a restart: references into one Database, which must outlive them.
