@@ -33,12 +33,11 @@ Status thin_copies(const Api& api) {
 }
 
 // Keeps a copy: the store has it, and older ones that it makes superfluous are gone.
-Status keep(const Api& api, const core::CheckpointWanted& wanted, const wire::Checkpoint& checkpoint,
-            const PeerId& peer) {
-  const db::KeptCheckpoint record{wanted.run_id,          checkpoint.round,      checkpoint.state_digest,
+Status keep(const Api& api, const CopyWanted& wanted, const wire::Checkpoint& checkpoint, const PeerId& peer) {
+  const db::KeptCheckpoint record{wanted.state.run_id,    checkpoint.round,      checkpoint.state_digest,
                                   checkpoint.file.sha256, checkpoint.file.bytes, peer,
                                   api.clock.wall_now()};
-  STARLING_TRY(api.stores.training.checkpoints.keep(record));
+  STARLING_TRY(api.stores.training.checkpoints.keep(record, wanted.rollbacks));
   if (const Status thinned = thin_copies(api); !thinned.ok()) {
     log_warning("copies of states that are too old stay for now: {}", thinned.error().message);
   }
@@ -55,11 +54,11 @@ Result<std::string> take(const Api& api, const PeerId& peer, const gate::Request
   if (!round || !digest || !offset) {
     return Error{ErrorCode::invalid_argument, "a piece of a copy comes with its round, digest and offset"};
   }
-  STARLING_ASSIGN(const core::CheckpointWanted wanted, api.run.checkpoint_wanted(peer));
-  if (*round != wanted.round || *digest != wanted.state_digest) {
+  STARLING_ASSIGN(const CopyWanted wanted, api.run.checkpoint_wanted(peer));
+  if (*round != wanted.state.round || *digest != wanted.state.state_digest) {
     return Error{ErrorCode::failed_precondition, "a copy of another state is wanted by now"};
   }
-  STARLING_ASSIGN(const auto progress, api.checkpoints.take(wanted, *offset, request.body));
+  STARLING_ASSIGN(const auto progress, api.checkpoints.take(wanted.state, *offset, request.body));
   if (progress.complete) STARLING_TRY(keep(api, wanted, *progress.complete, peer));
   return wire::encode(wire::CheckpointReply{progress.bytes});
 }

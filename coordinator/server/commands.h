@@ -55,6 +55,17 @@ Status pause_run(const RunOptions& options);
 Status retire_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
 
+// Takes a run back to the state that a round began with; `credit` is "keep" or "reverse".
+struct RollbackOptions {
+  std::filesystem::path directory;
+  std::string run;  // see RunOptions
+  std::int64_t to = 0;
+  std::string credit;
+  bool yes = false;  // nobody is asked
+};
+// Prints the consequences first, and asks on a terminal.
+Status roll_back_run(const RollbackOptions& options);
+
 // Signs a run again with the project's key, with changes that are allowed while volunteers train it. Empty options
 // leave their values unchanged.
 struct SignOptions {

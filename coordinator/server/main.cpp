@@ -39,6 +39,7 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
   starling-coordinator run create poems manifest.toml
   starling-coordinator run start poems poems-1
   starling-coordinator run sign poems poems-1 --mirror https://mirror.example.org/poems/
+  starling-coordinator run rollback poems poems-1 --to 1200 --credit reverse
   starling-coordinator run export poems poems-1 model)"},
     {"export", R"(Example: what statistics sites read, once a day by cron
   0 4 * * *  starling-coordinator export stats /srv/poems)"},
@@ -108,6 +109,7 @@ struct DataOptions {
 struct TrainingOptions {
   std::filesystem::path manifest;  // the file that describes a run to create
   RunOptions run;
+  RollbackOptions rollback;
   SignOptions sign;
   CloneOptions clone;
   ExportOptions exports;
@@ -232,6 +234,23 @@ void add_run(CLI::App& cli, Commands& commands) {
   add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.training.run.json, "For programs");
+}
+
+void add_rollback(CLI::App& cli, Commands& commands) {
+  CLI::App* rollback = cli.get_subcommand("run")->add_subcommand(
+      "rollback", "Go back to an earlier state, of which a copy is kept; tells what that means, and asks");
+  RollbackOptions& options = commands.training.rollback;
+  directory_of(rollback, options.directory);
+  rollback->add_option("RUN", options.run, "Which run; may be left out when there is one");
+  rollback->add_option("--to", options.to, "The round that began with that state; run status lists those that are kept")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  rollback->add_option("--credit", options.credit, "Keep or reverse what the rounds since then earned")
+      ->required()
+      ->check(CLI::IsMember({"keep", "reverse"}));
+  rollback->add_flag("--yes", options.yes, "Do not ask");
+  rollback->callback(
+      [&commands] { commands.chosen = [&commands] { return roll_back_run(commands.training.rollback); }; });
 }
 
 void add_sign(CLI::App& cli, Commands& commands) {
@@ -590,6 +609,7 @@ int main(int argc, char** argv) {
   add_init(cli, commands);
   add_data(cli, commands);
   add_run(cli, commands);
+  add_rollback(cli, commands);
   add_sign(cli, commands);
   add_export(cli, commands);
   add_stats(cli, commands);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -52,9 +53,13 @@ Result<std::vector<Digest>> remove_in(Connection& connection, const std::vector<
 
 }  // namespace
 
-Status SqlCheckpointStore::keep(const KeptCheckpoint& checkpoint) {
-  return access_.writes.run([&](Connection& connection) -> Status { return insert(connection, checkpoint); },
-                            WriteQueue::By::leader);
+Status SqlCheckpointStore::keep(const KeptCheckpoint& checkpoint, std::int64_t rollbacks) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_TRY(expect_rollbacks(connection, checkpoint.run_id, rollbacks));
+        return insert(connection, checkpoint);
+      },
+      WriteQueue::By::leader);
 }
 
 Result<std::vector<Digest>> SqlCheckpointStore::remove(const std::vector<KeptCheckpoint>& copies) {

@@ -3,6 +3,7 @@
 
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/operations/people.h"
+#include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
 #include "db/stores/database.h"
 #include "tests/support/temp_dir.h"
@@ -113,6 +114,60 @@ TEST_CASE("a line of the audit log is cut between letters rather than refused") 
   const auto lines = office.desk.stores.operation.audit.list(1, INT64_MAX);
   CHECK(lines->front().subject.size() == 200);
   CHECK(lines->front().note == std::string(999, 'x'));
+}
+
+TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds that it gives up if it is to") {
+  Office office;
+  const db::Stores& stores = office.desk.stores;
+  PeerId peer;
+  peer.bytes.fill(1);
+  office.run("one", db::RunState::running);
+  const AccountId ada = stores.people.accounts.join({"Ada", peer, {}, office.clock.wall_now()}).value();
+  Digest state;
+  for (RoundIndex round = 0; round < 5; ++round) {
+    state.bytes.fill(static_cast<std::uint8_t>(round + 1));
+    db::RoundResult result;
+    result.record = {"one", round, {}, {1}, 10, state, 1, 1, 0};
+    result.contributions = {{peer, ada, 10, 1'000'000, {1}}};
+    REQUIRE(stores.training.contributions.append(result).ok());
+    const db::KeptCheckpoint copy{"one", round + 1, state, state, 7, peer, {1}};
+    if (round != 3) REQUIRE(stores.training.checkpoints.keep(copy, 0).ok());
+  }
+  const auto run = [&] { return *stores.training.runs.find("one"); };
+  CHECK(shown_rounds(*rounds_kept(office.desk, "one")) == "1 to 3, 5");
+  CHECK(shown_rounds({}).empty());
+
+  const auto missing = plan_rollback(office.desk, run(), 4);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().code == ErrorCode::not_found);
+  CHECK(missing.error().message.ends_with("there are copies of rounds 1 to 3, 5"));
+  CHECK(plan_rollback(office.desk, run(), 5).error().code == ErrorCode::invalid_argument);
+  CHECK(run().rollbacks == 0);
+
+  const RollbackPlan plan = plan_rollback(office.desk, run(), 3).value();
+  CHECK(plan.rounds() == 2);
+  REQUIRE(plan.credited.size() == 1);
+  CHECK(plan.credited[0].display_name == "Ada");
+  CHECK(plan.total() == db::Totals{20, 2'000'000});
+  CHECK(run().round == 5);
+
+  const RollbackDone kept = roll_back(office.desk, plan, CreditFate::keep).value();
+  CHECK(kept.rollback.round == 5);
+  CHECK(run().round == 6);
+  CHECK(stores.training.contributions.ledger_sum("one")->samples == 50);
+
+  const RollbackDone reversed =
+      roll_back(office.desk, plan_rollback(office.desk, run(), 2).value(), CreditFate::reverse).value();
+  CHECK(reversed.reversed.lines == 3);
+  CHECK(reversed.reversed.taken_back == db::Totals{30, 3'000'000});
+  CHECK(run().round == 7);
+  CHECK(stores.training.contributions.ledger_sum("one")->samples == 20);
+  CHECK(stores.training.contributions.verify_totals().ok());
+  CHECK(office.actions().front() == "credit reverse one");
+  CHECK(office.actions()[1] == "run rollback one");
+
+  REQUIRE(stores.training.runs.set_state("one", db::RunState::complete).ok());
+  CHECK(plan_rollback(office.desk, run(), 1).error().code == ErrorCode::failed_precondition);
 }
 
 }  // namespace starling::operations

@@ -385,7 +385,7 @@ TEST_CASE_FIXTURE(Fixture, "a copy of a run's state goes with its file, unless a
   for (std::uint8_t round = 1; round <= 4; ++round) {
     const Digest artefact = digest(round == 4 ? 2 : round);  // the last reuses the second's file
     copies.push_back({"one", round, digest(static_cast<std::uint8_t>(100 + round)), artefact, 7, peer(1), {9}});
-    REQUIRE(stores.training.checkpoints.keep(copies.back()).ok());
+    REQUIRE(stores.training.checkpoints.keep(copies.back(), 0).ok());
   }
   const KeptCheckpoint newest = stores.training.checkpoints.newest("one").value().value();
   CHECK(newest.round == 4);
