@@ -206,9 +206,11 @@ struct OperatorsOptions {
   std::filesystem::path directory;
   std::string name;
   std::filesystem::path password_file;  // the password is its first line; empty: one is made up
+  std::string role;                     // empty: the one that they have, or "operator"
 };
 // Prints the made-up password as its last line. An existing account gets the new password, and its sessions end.
 Status add_operator(const OperatorsOptions& options);
+Status set_operator_role(const OperatorsOptions& options);
 Status list_operators(const OperatorsOptions& options);
 Status remove_operator(const OperatorsOptions& options);
 
@@ -228,8 +230,11 @@ struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;
   bool json = false;
+  bool verify = false;
+  std::string noted;  // the digest that an earlier check told of, 64 hex digits; empty: none
 };
-// Shows operators' actions, newest last.
+// Shows operators' actions, newest last; with `verify`, checks the log's chain instead: failed_precondition, with the
+// first line that does not fit.
 Status show_audit(const AuditOptions& options);
 
 // The project to look at, served or not; JSON is for programs.

@@ -72,7 +72,8 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
 While it is on, computers that want to join and changes of accounts are put off with the message and the time,
 pages show both, heartbeats are answered and rounds credited. It outlives the server.)"},
     {"operators", R"(Example: then https://localhost:9443/, where `serve --admin 127.0.0.1:9443` opens it
-  starling-coordinator operators add poems ada)"},
+  starling-coordinator operators add poems ada
+  starling-coordinator operators add poems ben --role moderator)"},
     {"keys", R"(Example: before many have joined, and once a year
   starling-coordinator keys offline poems /media/stick/poems-root.key
   starling-coordinator keys rotate poems --root /media/stick/poems-root.key)"},
@@ -517,6 +518,12 @@ void add_operators(CLI::App& cli, Commands& commands) {
   made->add_option("NAME", options.name, "Who: in the audit log too")->required();
   made->add_option("--password-file", options.password_file,
                    "The password is its first line; by default one is made up and printed");
+  const CLI::IsMember roles({"operator", "run-manager", "moderator", "viewer"});
+  constexpr const char* kRole = "operator: everything; run-manager: runs; moderator: people and news; viewer: looks";
+  made->add_option("--role", options.role, kRole)->check(roles);
+  CLI::App* role = add("role", "Give somebody another role, from this moment on", set_operator_role);
+  role->add_option("NAME", options.name, "Who")->required();
+  role->add_option("ROLE", options.role, kRole)->required()->check(roles);
   add("list", "Who may", list_operators);
   add("remove", "Not any more, from this moment on", remove_operator)
       ->add_option("NAME", options.name, "Who")
@@ -554,7 +561,10 @@ void add_care(CLI::App& cli, Commands& commands) {
   audit->add_option("--lines", commands.care.audit.lines, "How many, at most")
       ->check(CLI::Range(1, db::kPageRowsMax))
       ->capture_default_str();
-  audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
+  auto* json = audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
+  auto* verify = audit->add_flag("--verify", commands.care.audit.verify, "Check that no line was changed or removed");
+  verify->excludes(json);
+  audit->add_option("--noted", commands.care.audit.noted, "The digest that an earlier --verify told of")->needs(verify);
   audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.care.audit); }; });
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
