@@ -217,13 +217,17 @@ Status remove_operator(const OperatorsOptions& options);
 // The project, and the file of its root key, which an operator keeps off the server.
 struct KeysOptions {
   std::filesystem::path directory;
-  std::filesystem::path root;  // the root key, in PEM
+  std::filesystem::path root;               // the root key, in PEM
+  std::filesystem::path to{};               // the file to export all keys to
+  std::filesystem::path passphrase_file{};  // see BackupOptions
 };
 // Moves the key that clients have pinned to `root`, which must not exist, and lets it certify another key to sign with.
 Status take_root_offline(const KeysOptions& options);
 // Has the root certify a new key and signs every run with it. Clients follow, and no longer trust the last key.
 Status rotate_key(const KeysOptions& options);
 Status show_keys(const KeysOptions& options);
+// Writes the project's private keys, encrypted to a passphrase, to a file that must not exist: backups leave them out.
+Status export_keys(const KeysOptions& options);
 
 // The number of newest lines to print, and their form.
 struct AuditOptions {
@@ -277,10 +281,12 @@ Status serve(const ServeOptions& options);
 
 // Checks everything that a project needs; failed_precondition when something is wrong.
 Status examine(const std::filesystem::path& directory);
-// Copies everything, with its digests. `to` must not exist; empty: a dated folder in the project.
+// Copies everything but the private keys, with its digests. `to` must not exist; empty: a dated folder in the project.
 struct BackupOptions {
   std::filesystem::path directory;
   std::filesystem::path to;
+  bool with_keys = false;                 // encrypted to a passphrase
+  std::filesystem::path passphrase_file;  // the passphrase is its first line; empty: it is asked for on the terminal
 };
 Status back_up(const BackupOptions& options);
 // Schedules backups by the running server. Without `every` and `off` it prints the present schedule.
@@ -293,11 +299,15 @@ struct ScheduleOptions {
   bool off = false;
 };
 Status schedule_backups(const ScheduleOptions& options);
-// Proves that a backup is complete, then copies it to `to`, which must not exist.
+// Proves that a backup is complete, then copies it to `to`, which must not exist, with the keys that there are; names
+// those that are missing.
 struct RestoreOptions {
   std::filesystem::path backup;
   std::filesystem::path to;
   bool verify_only = false;
+  std::filesystem::path keys;             // from `keys export`, in place of those in the backup; empty: none
+  bool without_keys = false;              // leaves those of the backup out
+  std::filesystem::path passphrase_file;  // see BackupOptions
 };
 Status restore(const RestoreOptions& options);
 

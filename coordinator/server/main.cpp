@@ -24,6 +24,8 @@ constexpr const char* kExample = R"(Example: a project from nothing to its first
 init prints a join link; a volunteer gives it to `starling join`. More links: invite new.
 All commands may be used while the project is served.)";
 
+constexpr const char* kPassphraseFile = "The passphrase is its first line; by default it is asked for on the terminal";
+
 // Ends of the --help texts of commands and of their subcommands.
 constexpr std::pair<const char*, const char*> kExamples[] = {
     {"init", R"(Example: who may join
@@ -76,7 +78,8 @@ pages show both, heartbeats are answered and rounds credited. It outlives the se
   starling-coordinator operators add poems ben --role moderator)"},
     {"keys", R"(Example: before many have joined, and once a year
   starling-coordinator keys offline poems /media/stick/poems-root.key
-  starling-coordinator keys rotate poems --root /media/stick/poems-root.key)"},
+  starling-coordinator keys rotate poems --root /media/stick/poems-root.key
+  starling-coordinator keys export poems /media/stick/poems.keys)"},
     {"move-database", R"(Example:
   starling-coordinator move-database poems 'postgresql://starling@db.example.org/poems?sslmode=verify-full')"},
     {"backup", R"(Example: four a day, best on another disk; and prove that one is whole
@@ -549,6 +552,10 @@ void add_keys(CLI::App& cli, Commands& commands) {
       ->add_option("--root", options.root, "The file that `keys offline` made")
       ->required();
   add("show", "Which keys those are", show_keys);
+  CLI::App* exports =
+      add("export", "Write all private keys, encrypted, for the day when this machine is lost", export_keys);
+  exports->add_option("FILE", options.to, "Where they go; must not exist")->required();
+  exports->add_option("--passphrase-file", options.passphrase_file, kPassphraseFile);
 }
 
 void add_care(CLI::App& cli, Commands& commands) {
@@ -585,6 +592,8 @@ void add_backup(CLI::App& cli, Commands& commands) {
   CLI::App* now = backup->add_subcommand("now", "Copy it, while it is served or not");
   directory_of(now, commands.care.backup.directory);
   now->add_option("TO", commands.care.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
+  auto* with_keys = now->add_flag("--with-keys", commands.care.backup.with_keys, "Private keys, too, encrypted");
+  now->add_option("--passphrase-file", commands.care.backup.passphrase_file, kPassphraseFile)->needs(with_keys);
   now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.care.backup); }; });
   CLI::App* schedule = backup->add_subcommand("schedule", "Let the running server make them; without options: tell");
   ScheduleOptions& timed = commands.care.schedule;
@@ -606,6 +615,9 @@ void add_backup(CLI::App& cli, Commands& commands) {
   restore_command->add_option("BACKUP", options.backup, "What `backup now` made")->required();
   restore_command->add_option("TO", options.to, "A directory that does not exist yet");
   restore_command->add_flag("--verify", options.verify_only, "Only look: digests, database, ledger, keys");
+  auto* keys = restore_command->add_option("--keys", options.keys, "Take the keys from this file of `keys export`");
+  restore_command->add_flag("--without-keys", options.without_keys, "Leave the keys out")->excludes(keys);
+  restore_command->add_option("--passphrase-file", options.passphrase_file, kPassphraseFile);
   restore_command->callback([&commands] { commands.chosen = [&commands] { return restore(commands.care.restore); }; });
 }
 

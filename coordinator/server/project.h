@@ -10,7 +10,8 @@
 //                      certificate
 //   artefacts/         training data, each file named by its SHA-256
 //   stats/             figures for statistics sites, once they were exported
-//   backups/           copies of all of this, by date; last-backup names the newest
+//   backups/           copies of all of this but the private keys, by date; last-backup names the newest
+//   keys-exported      names the keys that were exported last (key_bundle.h)
 //
 // Keys are readable by their owner only (0600).
 #pragma once
