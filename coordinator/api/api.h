@@ -34,6 +34,7 @@ struct Api {
   CheckpointInbox& checkpoints;
   const operations::MaintenanceSign& maintenance;
   const Clock& clock;
+  std::int64_t copies_bytes = 0;  // copies of runs' states take no more than this, apart from the newest two of a run
 };
 
 // Adds every /v1 route and /healthz. `api` must outlive the router.

@@ -1,8 +1,10 @@
 // Pieces of the copy of a run's state that a member was asked for.
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "coordinator/api/api.h"
+#include "coordinator/api/kept_copies.h"
 #include "coordinator/api/responses.h"
 #include "shared/base/log.h"
 #include "shared/protocol/checkpoint.h"
@@ -17,16 +19,27 @@ std::optional<std::int64_t> count_in(std::string_view text) {
   return count;
 }
 
-// Keeps a copy: the store has it, and files that nothing names any more are gone.
-Status keep(const Api& api, const core::CheckpointWanted& wanted, const wire::Checkpoint& checkpoint,
-            const PeerId& peer) {
-  const db::KeptCheckpoint record{wanted.run_id,          checkpoint.round,      checkpoint.state_digest,
-                                  checkpoint.file.sha256, checkpoint.file.bytes, peer,
-                                  api.clock.wall_now()};
-  STARLING_ASSIGN(const auto gone, api.stores.training.checkpoints.keep(record));
+// Removes the copies that need not be kept any more, with their files.
+Status thin_copies(const Api& api) {
+  STARLING_ASSIGN(auto copies, api.stores.training.checkpoints.list());
+  const auto outdated = outdated_copies(std::move(copies), api.clock.wall_now(), api.copies_bytes);
+  if (outdated.empty()) return {};
+  STARLING_ASSIGN(const auto gone, api.stores.training.checkpoints.remove(outdated));
   for (const Digest& digest : gone) {
     std::error_code absent;
     std::filesystem::remove(api.artefacts / digest.hex(), absent);
+  }
+  return {};
+}
+
+// Keeps a copy: the store has it, and older ones that it makes superfluous are gone.
+Status keep(const Api& api, const CopyWanted& wanted, const wire::Checkpoint& checkpoint, const PeerId& peer) {
+  const db::KeptCheckpoint record{wanted.state.run_id,    checkpoint.round,      checkpoint.state_digest,
+                                  checkpoint.file.sha256, checkpoint.file.bytes, peer,
+                                  api.clock.wall_now()};
+  STARLING_TRY(api.stores.training.checkpoints.keep(record, wanted.rollbacks));
+  if (const Status thinned = thin_copies(api); !thinned.ok()) {
+    log_warning("copies of states that are too old stay for now: {}", thinned.error().message);
   }
   api.run.keep_checkpoint(checkpoint);
   log_info("kept a copy of the state of round {}: {} bytes, from peer {}", checkpoint.round, checkpoint.file.bytes,
@@ -41,11 +54,11 @@ Result<std::string> take(const Api& api, const PeerId& peer, const gate::Request
   if (!round || !digest || !offset) {
     return Error{ErrorCode::invalid_argument, "a piece of a copy comes with its round, digest and offset"};
   }
-  STARLING_ASSIGN(const core::CheckpointWanted wanted, api.run.checkpoint_wanted(peer));
-  if (*round != wanted.round || *digest != wanted.state_digest) {
+  STARLING_ASSIGN(const CopyWanted wanted, api.run.checkpoint_wanted(peer));
+  if (*round != wanted.state.round || *digest != wanted.state.state_digest) {
     return Error{ErrorCode::failed_precondition, "a copy of another state is wanted by now"};
   }
-  STARLING_ASSIGN(const auto progress, api.checkpoints.take(wanted, *offset, request.body));
+  STARLING_ASSIGN(const auto progress, api.checkpoints.take(wanted.state, *offset, request.body));
   if (progress.complete) STARLING_TRY(keep(api, wanted, *progress.complete, peer));
   return wire::encode(wire::CheckpointReply{progress.bytes});
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -40,6 +41,24 @@ Result<std::vector<db::RoundRecord>> newest_rounds(const db::RunStore& runs, con
   return rounds;
 }
 
+// The states that rounds began with, oldest first, without those that were given up: nobody's word may bring one back.
+std::vector<core::KnownState> states_that_count(const std::vector<db::RoundRecord>& rounds,
+                                                const std::vector<db::Rollback>& rollbacks) {
+  std::vector<core::KnownState> states;
+  for (const db::RoundRecord& record : rounds) {
+    const bool given_up = std::any_of(rollbacks.begin(), rollbacks.end(),
+                                      [&](const db::Rollback& one) { return one.gives_up(record.round); });
+    if (!given_up) states.push_back({record.round + 1, record.state_digest});
+  }
+  for (std::size_t i = 0; i < rollbacks.size(); ++i) {
+    const bool given_up = std::any_of(rollbacks.begin() + static_cast<std::ptrdiff_t>(i) + 1, rollbacks.end(),
+                                      [&](const db::Rollback& later) { return later.gives_up(rollbacks[i].round); });
+    if (!given_up) states.push_back({rollbacks[i].round + 1, rollbacks[i].state_digest});
+  }
+  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.round < b.round; });
+  return states;
+}
+
 }  // namespace
 
 db::SeatedGroup row_of(const core::SeatedGroup& group) {
@@ -55,15 +74,15 @@ db::SeatedGroup row_of(const core::SeatedGroup& group) {
 
 Status recover_electorate(const db::TrainingStores& stores, const RunId& run_id, core::RecoveredRun& recovered) {
   STARLING_ASSIGN(const auto rounds, newest_rounds(stores.runs, run_id));
-  for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
-    recovered.states.push_back({round->round + 1, round->state_digest});
-  }
+  STARLING_ASSIGN(const auto rollbacks, stores.runs.rollbacks(run_id));
+  recovered.states = states_that_count(rounds, rollbacks);
   STARLING_ASSIGN(const auto groups, stores.electorates.list(run_id));
   for (const db::SeatedGroup& row : groups) {
     STARLING_ASSIGN(core::SeatedGroup group, group_of(row));
     recovered.groups.push_back(std::move(group));
   }
-  if (rounds.empty()) return {};
+  const bool rolled_back = !rollbacks.empty() && rollbacks.back().round + 1 == recovered.round;
+  if (rounds.empty() || rolled_back) return {};  // no group has decided the round before
   recovered.last_group = rounds.front().group_id;
   STARLING_ASSIGN(const auto credited, stores.contributions.of_round(run_id, rounds.front().round));
   for (const db::Contribution& line : credited) recovered.last_credited.push_back({line.peer_id, line.account_id});

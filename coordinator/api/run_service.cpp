@@ -42,8 +42,10 @@ std::string_view ground_of(const core::StateAdopted& adopted) {
   return "";
 }
 
-db::RoundResult round_result(const wire::RunManifest& manifest, const core::RoundDecided& round) {
+db::RoundResult round_result(const wire::RunManifest& manifest, std::int64_t rollbacks,
+                             const core::RoundDecided& round) {
   db::RoundResult result;
+  result.rollbacks = rollbacks;
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
   if (round.successor) result.successor = row_of(*round.successor);
@@ -119,6 +121,7 @@ struct RunService::Active {
   std::unique_ptr<core::RunCoordinator> core;
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database
   bool retired = false;                                // its members hear that it is over, and nobody else hears of it
+  std::int64_t rollbacks = 0;                          // the run's, which the core knows of
   std::int64_t newest_reversal = 0;                    // the newest that the core's sums of credit hold
   std::vector<db::Lane> assigned;                      // lanes that the store has not been asked to take
   std::vector<core::LeasesDealt> dealt;                // leases that the store has not been asked to take
@@ -146,7 +149,10 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   recovered.state = state_of(run);
   recovered.round = run.round;
   STARLING_ASSIGN(const auto rounds, stores.training.runs.rounds(run.run_id, {.limit = 1}));
-  if (!rounds.empty()) {
+  STARLING_ASSIGN(const auto rollbacks, stores.training.runs.rollbacks(run.run_id));
+  if (!rollbacks.empty() && rollbacks.back().round + 1 == run.round) {
+    recovered.state_digest = rollbacks.back().state_digest;
+  } else if (!rounds.empty()) {
     recovered.state_digest = rounds.front().state_digest;
     recovered.survivors = rounds.front().survivors;
   }
@@ -177,6 +183,15 @@ Status RunService::poll() {
     looked_ = true;
     return {};
   }
+  if (active && active->manifest.run_id == run->run_id && active->rollbacks != run->rollbacks) {
+    log_warning("run '{}' is rolled back; it goes on in round {}", run->run_id, run->round);
+    step_down();
+    active.reset();
+    rolled_back_ = true;
+  }
+  // Writes of the time before are dropped first: one that still came would not be recovered with the rest.
+  if (rolled_back_ && rounds_.waiting() + others_.waiting() > 0) return {};
+  rolled_back_ = false;
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
   STARLING_TRY(follow_reversals(active));
   if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(*active, *run));
@@ -213,6 +228,7 @@ Status RunService::activate(const db::Run& run) {
   active->manifest = std::move(*manifest);
   active->set_state = recovered->state;
   active->newest_reversal = *newest_reversal;
+  active->rollbacks = run.rollbacks;
   core::CoordinatorOptions options = options_;
   options.nonce = crypto::random_u64();
   const std::int64_t floats = wire::averaged_floats(active->manifest);
@@ -340,13 +356,13 @@ std::optional<reach::RelayAllowance> RunService::allowance(const PeerId& caller,
   return reach::RelayAllowance{std::minmax(caller, called), share->round, share->bytes_max};
 }
 
-Result<core::CheckpointWanted> RunService::checkpoint_wanted(const PeerId& peer) {
+Result<CopyWanted> RunService::checkpoint_wanted(const PeerId& peer) {
   MutexLock lock(mutex_);
   if (!active_) return nothing_served();
   const auto wanted = active_->core->on_checkpoint_piece(parts_.clock.now(), peer);
   if (!wanted)
     return Error{ErrorCode::failed_precondition, "it is another computer's turn to send a copy of the model"};
-  return *wanted;
+  return CopyWanted{*wanted, active_->rollbacks};
 }
 
 void RunService::keep_checkpoint(const wire::Checkpoint& checkpoint) {
@@ -384,7 +400,9 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_round(active, *round);
     } else if (const auto* seated = std::get_if<core::GroupSeated>(&op)) {
       store("store who may decide a round",
-            [&stores, run_id, row = row_of(seated->group)] { return stores.training.electorates.add(run_id, row); });
+            [&stores, run_id, row = row_of(seated->group), rollbacks = active->rollbacks] {
+              return stores.training.electorates.add(run_id, row, rollbacks);
+            });
     } else if (const auto* claim = std::get_if<core::ClaimUnconfirmed>(&op)) {
       const db::UnconfirmedClaim row{run_id, claim->round, claim->peer, claim->account, claim->samples, claim->wall};
       store("store an unconfirmed claim", [&stores, row] { return stores.credit.claims.add(row); });
@@ -465,17 +483,17 @@ void RunService::store_leases(const std::shared_ptr<Active>& active, const core:
 
 void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {
   log_debug("round {}: {} contributions, {} ms", round.round, round.contributions.size(), round.averaging_ms);
-  rounds_.add(
-      fmt::format("store round {}", round.round),
-      in_this_term([this, active, number = round.round, result = round_result(active->manifest, round)]() -> Status {
-        STARLING_TRY(parts_.stores.training.contributions.append(result).status());
-        on_stored(active, number);
-        return {};
-      }),
-      [this, active, number = round.round] {
-        MutexLock lock(mutex_);
-        active->core->on_refused(number);
-      });
+  rounds_.add(fmt::format("store round {}", round.round),
+              in_this_term([this, active, number = round.round,
+                            result = round_result(active->manifest, active->rollbacks, round)]() -> Status {
+                STARLING_TRY(parts_.stores.training.contributions.append(result).status());
+                on_stored(active, number);
+                return {};
+              }),
+              [this, active, number = round.round] {
+                MutexLock lock(mutex_);
+                active->core->on_refused(number);
+              });
 }
 
 void RunService::on_stored(const std::shared_ptr<Active>& active, RoundIndex round) {

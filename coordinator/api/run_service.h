@@ -35,6 +35,12 @@ struct ServedRun {
   core::SwarmView swarm;
 };
 
+// The copy of a state that a member is sending.
+struct CopyWanted {
+  core::CheckpointWanted state;
+  std::int64_t rollbacks = 0;  // the run's, as the service knows them
+};
+
 class RunService final : public reach::RelayRules {
  public:
   struct Parts {
@@ -51,8 +57,9 @@ class RunService final : public reach::RelayRules {
   // heartbeat.
   void dial_back_by(std::unique_ptr<reach::Prober> prober);
 
-  // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set. Called at the
-  // start, too. corrupt when the manifest of the run does not bear the project's signature.
+  // Looks at the runs in the database: picks the one to serve, and takes over the state an operator set. A run that was
+  // rolled back is taken up again where the store is, as after a restart. Called at the start, too. corrupt when the
+  // manifest of the run does not bear the project's signature.
   Status poll();
   // Ends this process' term as leader: nothing is served until poll(), which must not be called before it leads again,
   // and writes that wait are dropped. Members send the next leader the reports that were not acknowledged.
@@ -68,7 +75,7 @@ class RunService final : public reach::RelayRules {
 
   // Returns the state that `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with
   // one of the other two. Called by one request of that member at a time.
-  Result<core::CheckpointWanted> checkpoint_wanted(const PeerId& peer);
+  Result<CopyWanted> checkpoint_wanted(const PeerId& peer);
   void keep_checkpoint(const wire::Checkpoint& checkpoint);
   void give_up_checkpoint(const PeerId& peer);
 
@@ -103,6 +110,7 @@ class RunService final : public reach::RelayRules {
   mutable Mutex mutex_;
   std::shared_ptr<Active> active_ GUARDED_BY(mutex_);  // the mutex guards its core, too
   bool looked_ GUARDED_BY(mutex_) = false;             // in this term: it is known whether there is a run
+  bool rolled_back_ = false;                           // poll() has seen it, and has not taken the run up again yet
   std::atomic<std::int64_t> terms_ = 0;                // number that have ended
   StoreWriter rounds_;                                 // declared after the members that its writes use
   StoreWriter others_;

@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "coordinator/operations/audit_chain.h"
+
 namespace starling::operations {
 namespace {
 
@@ -38,7 +40,8 @@ std::string command_user() {
 Status note(const Desk& desk, std::string_view action, std::string_view subject, std::string_view why) {
   const Status noted =
       desk.stores.operation.audit.add({0, desk.clock.wall_now(), cut(desk.who, kWhoBytesMax), std::string(action),
-                                       cut(subject, kSubjectBytesMax), cut(why, kNoteBytesMax)});
+                                       cut(subject, kSubjectBytesMax), cut(why, kNoteBytesMax)},
+                                      chain);
   return noted.ok() ? noted : noted.error().prefixed("it is done, but could not be put into the audit log");
 }
 

@@ -7,6 +7,8 @@ namespace {
 
 bool is_retired(const db::Run& run) { return run.retired.unix_ms != 0; }
 
+}  // namespace
+
 Status expect_usable(const db::Run& run) {
   if (is_retired(run)) {
     return Error{ErrorCode::failed_precondition,
@@ -16,8 +18,6 @@ Status expect_usable(const db::Run& run) {
   return Error{ErrorCode::failed_precondition,
                fmt::format("run '{}' is complete: it has taken all of its rounds", run.run_id)};
 }
-
-}  // namespace
 
 Result<std::vector<db::Run>> runs_in_use(const db::RunStore& store) {
   STARLING_ASSIGN(std::vector<db::Run> runs, store.list());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "coordinator/operations/audit_chain.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/wire/json_writer.h"
@@ -19,8 +20,30 @@ std::string encode(const db::AuditLine& line) {
   writer.text("action", line.action);
   writer.text("subject", line.subject);
   writer.text("note", line.note);
+  if (line.digest) writer.text("digest", line.digest->hex());
   writer.close('}');
   return std::move(writer.str());
+}
+
+Status verify(const db::AuditStore& audit, const std::string& noted_hex) {
+  std::optional<Digest> noted;
+  if (!noted_hex.empty()) {
+    const auto digest = Digest::from_hex(noted_hex);
+    if (!digest)
+      return Error{ErrorCode::invalid_argument, fmt::format("--noted: '{}' has no 64 hex digits", noted_hex)};
+    noted = *digest;
+  }
+  STARLING_ASSIGN(const operations::AuditCheck check, operations::check_audit(audit, noted));
+  if (!check.problem.empty()) {
+    return Error{ErrorCode::failed_precondition, fmt::format("the audit log was tampered with: {}", check.problem)};
+  }
+  if (check.unchained > 0) {
+    fmt::print("{} lines are of an older version, and are chained with the next act\n", check.unchained);
+    return {};
+  }
+  fmt::print("the audit log is whole: {} lines; note the last one's digest elsewhere, for --noted:\n{}\n", check.lines,
+             check.last.hex());
+  return {};
 }
 
 }  // namespace
@@ -28,6 +51,7 @@ std::string encode(const db::AuditLine& line) {
 Status show_audit(const AuditOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
+  if (options.verify) return verify(database->stores().operation.audit, options.noted);
   STARLING_ASSIGN(auto lines, database->stores().operation.audit.list(options.lines, INT64_MAX));
   std::reverse(lines.begin(), lines.end());
   if (!options.json) fmt::print("{:<17} {:<20} {:<20} {:<30} {}\n", "when", "who", "action", "what", "note");

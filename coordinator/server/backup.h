@@ -23,9 +23,11 @@ std::optional<LastBackup> last_backup(const ProjectFiles& files);
 // Records `made` as the last backup, and clears an earlier failure.
 Status note_backup(const ProjectFiles& files, const LastBackup& made);
 
-// Copies everything, with its digests, into a folder that does not exist yet. A failure leaves nothing behind.
-// resource_exhausted, before anything is copied, when there is too little space.
-Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to);
+// Copies everything but the private keys, with its digests, into a folder that does not exist yet. A failure leaves
+// nothing behind. resource_exhausted, before anything is copied, when there is too little space. With `sealed_keys`
+// (key_bundle.h), the copy has the keys in this form.
+Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to,
+                   const std::optional<std::string>& sealed_keys = {});
 
 // The settings of `backup schedule`. The newest backup is kept, and the newest one of each of the last `daily` days and
 // `weekly` weeks that have one.

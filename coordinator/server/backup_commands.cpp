@@ -13,6 +13,7 @@
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/key_bundle.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/base/os_error.h"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::size_t kSumsBytesMax = 16 * 1024 * 1024;
 constexpr const char* kStamp = "last-backup";  // file in the project with time and place of the last backup
-constexpr const char* kKeys[] = {"ca.key", "ca.pem", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"};
 
 // Makes a folder of this call's own, so that it may be removed again. already_exists when somebody else made it.
 Status make_new_folder(const std::filesystem::path& wanted) {
@@ -113,7 +113,8 @@ Status expect_room(const db::Database& database, const Way& way) {
                            way.to.directory.string(), free >> 20, wanted >> 20)};
 }
 
-Status copy_project(const Project& project, db::Database& database, const ProjectFiles& copy) {
+Status copy_project(const Project& project, db::Database& database, const ProjectFiles& copy,
+                    const std::optional<std::string>& sealed_keys) {
   const Way way{project.files, copy, earlier_artefacts(project.files, copy.directory)};
   STARLING_TRY(expect_room(database, way));
   STARLING_TRY(ensure_directory(copy.artefacts(), 0700));
@@ -122,7 +123,8 @@ Status copy_project(const Project& project, db::Database& database, const Projec
   STARLING_TRY(take_artefacts(artefacts, way));
   STARLING_TRY(database.backup(copy.database()));
   STARLING_TRY(take_artefacts(artefacts, way));
-  for (const char* name : kKeys) STARLING_TRY(copy_to(project.files.at(name), copy.at(name)));
+  STARLING_TRY(copy_to(project.files.at("ca.pem"), copy.at("ca.pem")));
+  if (sealed_keys) STARLING_TRY(write_file_atomically(copy.at(kSealedKeys), *sealed_keys, {.mode = 0600}));
   ProjectConfig config = project.config;
   config.database.clear();  // the copy's database is a file, wherever the project's is
   return write_config(copy, config);
@@ -179,8 +181,9 @@ Status heal_artefacts(const ProjectFiles& project, const ProjectFiles& copy, std
   return {};
 }
 
-Status fill_backup(const Project& project, db::Database& database, const ProjectFiles& copy) {
-  STARLING_TRY(copy_project(project, database, copy));
+Status fill_backup(const Project& project, db::Database& database, const ProjectFiles& copy,
+                   const std::optional<std::string>& sealed_keys) {
+  STARLING_TRY(copy_project(project, database, copy, sealed_keys));
   STARLING_ASSIGN(auto digests, digests_of(copy.directory));
   STARLING_TRY(heal_artefacts(project.files, copy, digests));
   std::string sums;  // in the format that sha256sum writes and `sha256sum -c` reads
@@ -226,22 +229,61 @@ Status verify_backup(const std::filesystem::path& folder) {
   STARLING_ASSIGN(const auto sums, read_sums(folder));
   STARLING_ASSIGN(const auto found, digests_of(folder));
   STARLING_TRY(compare(sums, found));
-  STARLING_TRY(read_project(folder).status());
-  STARLING_TRY(try_database(ProjectFiles(folder)));
-  fmt::print("the backup '{}' is whole: {} files\n", folder.string(), sums.size());
+  const ProjectFiles files(folder);
+  // Versions before this one put the keys in as they were.
+  const bool has_keys = missing_keys(files).empty();
+  STARLING_TRY(has_keys ? read_project(folder).status() : read_config(files).status());
+  STARLING_TRY(try_database(files));
+  std::error_code unknown;
+  const bool sealed = std::filesystem::exists(files.at(kSealedKeys), unknown);
+  fmt::print("the backup '{}' is whole: {} files, {}\n", folder.string(), sums.size(),
+             has_keys ? "with private keys that anybody can read"
+             : sealed ? "with private keys that a passphrase opens"
+                      : "without private keys");
   return {};
 }
 
-Status copy_backup(const ProjectFiles& backup, const ProjectFiles& to) {
+// The keys for the restored project: those of `--keys`, else those in the backup; nothing where there are none.
+Result<std::optional<KeyFiles>> keys_to_restore(const RestoreOptions& options) {
+  std::error_code unknown;
+  std::filesystem::path file = options.keys;
+  if (file.empty()) file = ProjectFiles(options.backup).at(kSealedKeys);
+  if (options.without_keys || (options.keys.empty() && !std::filesystem::exists(file, unknown))) {
+    return std::optional<KeyFiles>();
+  }
+  auto sealed = read_sealed_keys(file);
+  if (!sealed) return sealed.error().prefixed(options.keys.empty() ? kSealedKeys : "--keys");
+  auto passphrase = known_passphrase(options.passphrase_file);
+  if (!passphrase) return passphrase.error().prefixed("or say --without-keys");
+  auto keys = open_keys(*sealed, *passphrase);
+  if (!keys) return keys.error().prefixed(fmt::format("'{}'", file.string()));
+  return std::optional(std::move(*keys));
+}
+
+void tell_missing(const ProjectFiles& restored) {
+  const std::vector<std::string> missing = missing_keys(restored);
+  if (missing.empty()) return;
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : " and ") + name;
+  fmt::print(
+      "missing: {0}. Nobody can serve '{1}' before they are there: put them there, or restore again, with --keys and "
+      "the "
+      "file of `keys export`\n",
+      names, restored.directory.string());
+}
+
+Status copy_backup(const ProjectFiles& backup, const std::optional<KeyFiles>& keys, const ProjectFiles& to) {
   STARLING_ASSIGN(const auto sums, read_sums(backup.directory));
   STARLING_TRY(ensure_directory(to.artefacts(), 0700));
   for (const auto& [name, digest] : sums) {
-    if (name == to.config().filename()) continue;
+    if (name == to.config().filename() || name == kSealedKeys) continue;
     STARLING_TRY(copy_to(backup.directory / name, to.directory / name));
   }
+  if (keys) STARLING_TRY(write_keys(*keys, to));
   STARLING_TRY(sync_to_disk(to.artefacts()));
   STARLING_TRY(sync_to_disk(to.directory));
-  STARLING_TRY(copy_to(backup.config(), to.config()));  // last: now the project is complete
+  STARLING_TRY(copy_to(backup.config(), to.config()));                              // last: now the project is complete
+  if (missing_keys(to).empty()) STARLING_TRY(read_project(to.directory).status());  // the keys are this project's
   return sync_to_disk(to.directory);
 }
 
@@ -264,13 +306,19 @@ Status note_backup(const ProjectFiles& files, const LastBackup& made) {
       files.at(kStamp), fmt::format("{} {}\n", made.at.unix_ms, std::filesystem::absolute(made.folder).string()));
 }
 
-Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to) {
+Status make_backup(const Project& project, db::Database& database, const std::filesystem::path& to,
+                   const std::optional<std::string>& sealed_keys) {
   STARLING_TRY(make_new_folder(to));
-  return keep_if_whole(fill_backup(project, database, ProjectFiles(to)), to);
+  return keep_if_whole(fill_backup(project, database, ProjectFiles(to), sealed_keys), to);
 }
 
 Status back_up(const BackupOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
+  std::optional<std::string> sealed_keys;
+  if (options.with_keys) {
+    STARLING_ASSIGN(const std::string passphrase, new_passphrase(options.passphrase_file));
+    STARLING_ASSIGN(sealed_keys, seal_keys(project.files, passphrase));
+  }
   STARLING_ASSIGN(const auto database, open_database(project));
   const WallTime now = SystemClock().wall_now();
   std::filesystem::path to = options.to;
@@ -278,9 +326,12 @@ Status back_up(const BackupOptions& options) {
     STARLING_TRY(ensure_directory(project.files.backups(), 0700));
     to = project.files.backups() / backup_name(now);
   }
-  STARLING_TRY(make_backup(project, *database, to));
+  STARLING_TRY(make_backup(project, *database, to, sealed_keys));
   STARLING_TRY(note_backup(project.files, {now, to.string()}));
-  fmt::print("everything is in '{}'; keep a copy on another machine\n", to.string());
+  if (options.with_keys) STARLING_TRY(note_export(project));
+  fmt::print("everything{} is in '{}'; keep a copy on another machine\n",
+             options.with_keys ? "" : " but the private keys", to.string());
+  if (const std::string warning = export_warning(project); !warning.empty()) fmt::print("warning: {}\n", warning);
   return {};
 }
 
@@ -312,13 +363,21 @@ Status schedule_backups(const ScheduleOptions& options) {
 
 Status restore(const RestoreOptions& options) {
   STARLING_TRY(verify_backup(options.backup));
-  if (options.verify_only) return {};
-  if (options.to.empty()) {
+  if (options.verify_only && options.passphrase_file.empty()) return {};
+  if (!options.verify_only && options.to.empty()) {
     return Error{ErrorCode::invalid_argument, "say where to restore it to, or add --verify to only look at it"};
   }
+  STARLING_ASSIGN(const auto keys, keys_to_restore(options));
+  if (options.verify_only) {
+    if (!keys) return Error{ErrorCode::not_found, "there are no keys that a passphrase could open"};
+    fmt::print("the passphrase opens the keys\n");
+    return {};
+  }
+  const ProjectFiles to(options.to);
   STARLING_TRY(make_new_folder(options.to));
-  STARLING_TRY(keep_if_whole(copy_backup(ProjectFiles(options.backup), ProjectFiles(options.to)), options.to));
+  STARLING_TRY(keep_if_whole(copy_backup(ProjectFiles(options.backup), keys, to), options.to));
   fmt::print("restored into '{0}'; serve it with: starling-coordinator serve {0}\n", options.to.string());
+  tell_missing(to);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "coordinator/server/backup.h"
+#include "coordinator/server/key_bundle.h"
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/wire/json_reader.h"
@@ -178,6 +179,7 @@ void BackupKeeper::make(const BackupSchedule& schedule) {
   const Status made = make_scheduled(project_, database_, schedule, now);
   if (made.ok()) {
     log_info("backup: everything is in '{}/{}'", schedule.folder, backup_name(now));
+    if (const std::string warning = export_warning(project_); !warning.empty()) log_warning("backup: {}", warning);
   } else {
     log_error("backup: {}; it is tried again in {:.0f} min", made.error().message, to_seconds(kRetry) / 60);
     // For `status`. A full disk may not take this note either: then the age of the last backup has to tell.

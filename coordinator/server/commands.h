@@ -55,6 +55,17 @@ Status pause_run(const RunOptions& options);
 Status retire_run(const RunOptions& options);
 Status show_run(const RunOptions& options);
 
+// Takes a run back to the state that a round began with; `credit` is "keep" or "reverse".
+struct RollbackOptions {
+  std::filesystem::path directory;
+  std::string run;  // see RunOptions
+  std::int64_t to = 0;
+  std::string credit;
+  bool yes = false;  // nobody is asked
+};
+// Prints the consequences first, and asks on a terminal.
+Status roll_back_run(const RollbackOptions& options);
+
 // Signs a run again with the project's key, with changes that are allowed while volunteers train it. Empty options
 // leave their values unchanged.
 struct SignOptions {
@@ -195,30 +206,39 @@ struct OperatorsOptions {
   std::filesystem::path directory;
   std::string name;
   std::filesystem::path password_file;  // the password is its first line; empty: one is made up
+  std::string role;                     // empty: the one that they have, or "operator"
 };
 // Prints the made-up password as its last line. An existing account gets the new password, and its sessions end.
 Status add_operator(const OperatorsOptions& options);
+Status set_operator_role(const OperatorsOptions& options);
 Status list_operators(const OperatorsOptions& options);
 Status remove_operator(const OperatorsOptions& options);
 
 // The project, and the file of its root key, which an operator keeps off the server.
 struct KeysOptions {
   std::filesystem::path directory;
-  std::filesystem::path root;  // the root key, in PEM
+  std::filesystem::path root;               // the root key, in PEM
+  std::filesystem::path to{};               // the file to export all keys to
+  std::filesystem::path passphrase_file{};  // see BackupOptions
 };
 // Moves the key that clients have pinned to `root`, which must not exist, and lets it certify another key to sign with.
 Status take_root_offline(const KeysOptions& options);
 // Has the root certify a new key and signs every run with it. Clients follow, and no longer trust the last key.
 Status rotate_key(const KeysOptions& options);
 Status show_keys(const KeysOptions& options);
+// Writes the project's private keys, encrypted to a passphrase, to a file that must not exist: backups leave them out.
+Status export_keys(const KeysOptions& options);
 
 // The number of newest lines to print, and their form.
 struct AuditOptions {
   std::filesystem::path directory;
   int lines = 50;
   bool json = false;
+  bool verify = false;
+  std::string noted;  // the digest that an earlier check told of, 64 hex digits; empty: none
 };
-// Shows operators' actions, newest last.
+// Shows operators' actions, newest last; with `verify`, checks the log's chain instead: failed_precondition, with the
+// first line that does not fit.
 Status show_audit(const AuditOptions& options);
 
 // The project to look at, served or not; JSON is for programs.
@@ -261,10 +281,12 @@ Status serve(const ServeOptions& options);
 
 // Checks everything that a project needs; failed_precondition when something is wrong.
 Status examine(const std::filesystem::path& directory);
-// Copies everything, with its digests. `to` must not exist; empty: a dated folder in the project.
+// Copies everything but the private keys, with its digests. `to` must not exist; empty: a dated folder in the project.
 struct BackupOptions {
   std::filesystem::path directory;
   std::filesystem::path to;
+  bool with_keys = false;                 // encrypted to a passphrase
+  std::filesystem::path passphrase_file;  // the passphrase is its first line; empty: it is asked for on the terminal
 };
 Status back_up(const BackupOptions& options);
 // Schedules backups by the running server. Without `every` and `off` it prints the present schedule.
@@ -277,11 +299,15 @@ struct ScheduleOptions {
   bool off = false;
 };
 Status schedule_backups(const ScheduleOptions& options);
-// Proves that a backup is complete, then copies it to `to`, which must not exist.
+// Proves that a backup is complete, then copies it to `to`, which must not exist, with the keys that there are; names
+// those that are missing.
 struct RestoreOptions {
   std::filesystem::path backup;
   std::filesystem::path to;
   bool verify_only = false;
+  std::filesystem::path keys;             // from `keys export`, in place of those in the backup; empty: none
+  bool without_keys = false;              // leaves those of the backup out
+  std::filesystem::path passphrase_file;  // see BackupOptions
 };
 Status restore(const RestoreOptions& options);
 

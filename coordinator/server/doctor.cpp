@@ -11,6 +11,7 @@
 
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/key_bundle.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/clock.h"
@@ -174,6 +175,11 @@ Status check_backup(const Project& project, WallTime now) {
                fmt::format("the last one is {} days old", (now.unix_ms - last->at.unix_ms) / kDayMs)};
 }
 
+Status check_export(const Project& project) {
+  const std::string warning = export_warning(project);
+  return warning.empty() ? Status() : Status(Error{ErrorCode::failed_precondition, warning});
+}
+
 void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   const std::string& host = project.config.public_at.host;
   findings.add(fmt::format("name '{}'", host), check_name(host));
@@ -182,6 +188,7 @@ void look_at_machine(const Project& project, WallTime now, Findings& findings) {
   findings.add("disk space", check_disk(project));
   findings.add_note("open files", check_open_files());
   findings.add_note("backup", check_backup(project, now));
+  findings.add_note("keys were exported", check_export(project));
   const bool served = ServerLink::is_served(project);
   findings.add(served ? "the server answers" : "port is free",
                served ? ServerLink(project).get("/healthz").status() : ServerLink::check_port(project));

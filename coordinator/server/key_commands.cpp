@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "coordinator/server/commands.h"
+#include "coordinator/server/key_bundle.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/key_certificate.h"
@@ -91,6 +92,24 @@ Status show_keys(const KeysOptions& options) {
   if (!project.key_certificate.empty()) {
     fmt::print("key   {}, number {}\n", fingerprint(project.manifest_key.public_key()), number_of(project));
   }
+  return {};
+}
+
+Status export_keys(const KeysOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  std::error_code unknown;
+  if (std::filesystem::exists(options.to, unknown)) {
+    return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", options.to.string())};
+  }
+  STARLING_ASSIGN(const std::string passphrase, new_passphrase(options.passphrase_file));
+  STARLING_ASSIGN(const std::string sealed, seal_keys(project.files, passphrase));
+  STARLING_TRY(write_file_atomically(options.to, sealed, kSecret));
+  STARLING_TRY(note_export(project));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), "keys export", ""));
+  fmt::print("the private keys are in '{}', and the passphrase opens them: keep both off this machine\n",
+             options.to.string());
   return {};
 }
 

@@ -24,6 +24,8 @@ constexpr const char* kExample = R"(Example: a project from nothing to its first
 init prints a join link; a volunteer gives it to `starling join`. More links: invite new.
 All commands may be used while the project is served.)";
 
+constexpr const char* kPassphraseFile = "The passphrase is its first line; by default it is asked for on the terminal";
+
 // Ends of the --help texts of commands and of their subcommands.
 constexpr std::pair<const char*, const char*> kExamples[] = {
     {"init", R"(Example: who may join
@@ -39,6 +41,7 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
   starling-coordinator run create poems manifest.toml
   starling-coordinator run start poems poems-1
   starling-coordinator run sign poems poems-1 --mirror https://mirror.example.org/poems/
+  starling-coordinator run rollback poems poems-1 --to 1200 --credit reverse
   starling-coordinator run export poems poems-1 model)"},
     {"export", R"(Example: what statistics sites read, once a day by cron
   0 4 * * *  starling-coordinator export stats /srv/poems)"},
@@ -71,10 +74,12 @@ constexpr std::pair<const char*, const char*> kExamples[] = {
 While it is on, computers that want to join and changes of accounts are put off with the message and the time,
 pages show both, heartbeats are answered and rounds credited. It outlives the server.)"},
     {"operators", R"(Example: then https://localhost:9443/, where `serve --admin 127.0.0.1:9443` opens it
-  starling-coordinator operators add poems ada)"},
+  starling-coordinator operators add poems ada
+  starling-coordinator operators add poems ben --role moderator)"},
     {"keys", R"(Example: before many have joined, and once a year
   starling-coordinator keys offline poems /media/stick/poems-root.key
-  starling-coordinator keys rotate poems --root /media/stick/poems-root.key)"},
+  starling-coordinator keys rotate poems --root /media/stick/poems-root.key
+  starling-coordinator keys export poems /media/stick/poems.keys)"},
     {"move-database", R"(Example:
   starling-coordinator move-database poems 'postgresql://starling@db.example.org/poems?sslmode=verify-full')"},
     {"backup", R"(Example: four a day, best on another disk; and prove that one is whole
@@ -108,6 +113,7 @@ struct DataOptions {
 struct TrainingOptions {
   std::filesystem::path manifest;  // the file that describes a run to create
   RunOptions run;
+  RollbackOptions rollback;
   SignOptions sign;
   CloneOptions clone;
   ExportOptions exports;
@@ -232,6 +238,23 @@ void add_run(CLI::App& cli, Commands& commands) {
   add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
   add("status", "Progress, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.training.run.json, "For programs");
+}
+
+void add_rollback(CLI::App& cli, Commands& commands) {
+  CLI::App* rollback = cli.get_subcommand("run")->add_subcommand(
+      "rollback", "Go back to an earlier state, of which a copy is kept; tells what that means, and asks");
+  RollbackOptions& options = commands.training.rollback;
+  directory_of(rollback, options.directory);
+  rollback->add_option("RUN", options.run, "Which run; may be left out when there is one");
+  rollback->add_option("--to", options.to, "The round that began with that state; run status lists those that are kept")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  rollback->add_option("--credit", options.credit, "Keep or reverse what the rounds since then earned")
+      ->required()
+      ->check(CLI::IsMember({"keep", "reverse"}));
+  rollback->add_flag("--yes", options.yes, "Do not ask");
+  rollback->callback(
+      [&commands] { commands.chosen = [&commands] { return roll_back_run(commands.training.rollback); }; });
 }
 
 void add_sign(CLI::App& cli, Commands& commands) {
@@ -498,6 +521,12 @@ void add_operators(CLI::App& cli, Commands& commands) {
   made->add_option("NAME", options.name, "Who: in the audit log too")->required();
   made->add_option("--password-file", options.password_file,
                    "The password is its first line; by default one is made up and printed");
+  const CLI::IsMember roles({"operator", "run-manager", "moderator", "viewer"});
+  constexpr const char* kRole = "operator: everything; run-manager: runs; moderator: people and news; viewer: looks";
+  made->add_option("--role", options.role, kRole)->check(roles);
+  CLI::App* role = add("role", "Give somebody another role, from this moment on", set_operator_role);
+  role->add_option("NAME", options.name, "Who")->required();
+  role->add_option("ROLE", options.role, kRole)->required()->check(roles);
   add("list", "Who may", list_operators);
   add("remove", "Not any more, from this moment on", remove_operator)
       ->add_option("NAME", options.name, "Who")
@@ -523,6 +552,10 @@ void add_keys(CLI::App& cli, Commands& commands) {
       ->add_option("--root", options.root, "The file that `keys offline` made")
       ->required();
   add("show", "Which keys those are", show_keys);
+  CLI::App* exports =
+      add("export", "Write all private keys, encrypted, for the day when this machine is lost", export_keys);
+  exports->add_option("FILE", options.to, "Where they go; must not exist")->required();
+  exports->add_option("--passphrase-file", options.passphrase_file, kPassphraseFile);
 }
 
 void add_care(CLI::App& cli, Commands& commands) {
@@ -535,7 +568,10 @@ void add_care(CLI::App& cli, Commands& commands) {
   audit->add_option("--lines", commands.care.audit.lines, "How many, at most")
       ->check(CLI::Range(1, db::kPageRowsMax))
       ->capture_default_str();
-  audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
+  auto* json = audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
+  auto* verify = audit->add_flag("--verify", commands.care.audit.verify, "Check that no line was changed or removed");
+  verify->excludes(json);
+  audit->add_option("--noted", commands.care.audit.noted, "The digest that an earlier --verify told of")->needs(verify);
   audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.care.audit); }; });
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
@@ -556,6 +592,8 @@ void add_backup(CLI::App& cli, Commands& commands) {
   CLI::App* now = backup->add_subcommand("now", "Copy it, while it is served or not");
   directory_of(now, commands.care.backup.directory);
   now->add_option("TO", commands.care.backup.to, "A directory that does not exist yet; DIR/backups/DATE by default");
+  auto* with_keys = now->add_flag("--with-keys", commands.care.backup.with_keys, "Private keys, too, encrypted");
+  now->add_option("--passphrase-file", commands.care.backup.passphrase_file, kPassphraseFile)->needs(with_keys);
   now->callback([&commands] { commands.chosen = [&commands] { return back_up(commands.care.backup); }; });
   CLI::App* schedule = backup->add_subcommand("schedule", "Let the running server make them; without options: tell");
   ScheduleOptions& timed = commands.care.schedule;
@@ -577,6 +615,9 @@ void add_backup(CLI::App& cli, Commands& commands) {
   restore_command->add_option("BACKUP", options.backup, "What `backup now` made")->required();
   restore_command->add_option("TO", options.to, "A directory that does not exist yet");
   restore_command->add_flag("--verify", options.verify_only, "Only look: digests, database, ledger, keys");
+  auto* keys = restore_command->add_option("--keys", options.keys, "Take the keys from this file of `keys export`");
+  restore_command->add_flag("--without-keys", options.without_keys, "Leave the keys out")->excludes(keys);
+  restore_command->add_option("--passphrase-file", options.passphrase_file, kPassphraseFile);
   restore_command->callback([&commands] { commands.chosen = [&commands] { return restore(commands.care.restore); }; });
 }
 
@@ -590,6 +631,7 @@ int main(int argc, char** argv) {
   add_init(cli, commands);
   add_data(cli, commands);
   add_run(cli, commands);
+  add_rollback(cli, commands);
   add_sign(cli, commands);
   add_export(cli, commands);
   add_stats(cli, commands);

@@ -11,6 +11,20 @@
 #include "shared/base/files.h"
 
 namespace starling::server {
+namespace {
+
+// The role that an account is to have: the wanted one, else its own, else all.
+Result<db::OperatorRole> role_for(const db::OperatorStore& operators, const std::string& name,
+                                  const std::string& wanted) {
+  if (!wanted.empty()) return db::role_named(wanted);
+  const auto known = operators.find(name);
+  if (known) return known->role;
+  if (known.error().code == ErrorCode::not_found) return db::OperatorRole::all;
+  return known.error();
+}
+
+}  // namespace
+
 Status add_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const std::string name, accounts::check_display_name(options.name));
@@ -25,11 +39,24 @@ Status add_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(std::string hash, accounts::hash_for_keeping(password));
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;
-  STARLING_TRY(database->stores().operation.operators.set({name, std::move(hash), clock.wall_now()}));
-  STARLING_TRY(operations::note(desk_of(*database, clock), "operators add", name));
-  fmt::print("'{}' may use the operator's page, where serve --admin opens it\n", name);
+  db::OperatorStore& operators = database->stores().operation.operators;
+  STARLING_ASSIGN(const db::OperatorRole role, role_for(operators, name, options.role));
+  STARLING_TRY(operators.set({name, std::move(hash), clock.wall_now(), role}));
+  STARLING_TRY(operations::note(desk_of(*database, clock), "operators add", name, name_of(role)));
+  fmt::print("'{}' may use the operator's page as {}, where serve --admin opens it\n", name, name_of(role));
   if (!options.password_file.empty()) return {};
   fmt::print("the password, which is shown now and never again:\n{}\n", password);
+  return {};
+}
+
+Status set_operator_role(const OperatorsOptions& options) {
+  STARLING_ASSIGN(const Project project, load_project(options.directory));
+  STARLING_ASSIGN(const db::OperatorRole role, db::role_named(options.role));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  STARLING_TRY(database->stores().operation.operators.set_role(options.name, role));
+  const SystemClock clock;
+  STARLING_TRY(operations::note(desk_of(*database, clock), "operators role", options.name, name_of(role)));
+  fmt::print("'{}' is {} from now on\n", options.name, name_of(role));
   return {};
 }
 
@@ -37,7 +64,9 @@ Status list_operators(const OperatorsOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
   STARLING_ASSIGN(const auto database, open_database(project));
   STARLING_ASSIGN(const auto operators, database->stores().operation.operators.list());
-  for (const db::Operator& each : operators) fmt::print("{:<34} since {}\n", each.name, local_time(each.created));
+  for (const db::Operator& each : operators) {
+    fmt::print("{:<34} {:<12} since {}\n", each.name, name_of(each.role), local_time(each.created));
+  }
   return {};
 }
 

@@ -48,6 +48,7 @@ std::string encode(const ProjectConfig& config) {
   writer.boolean("approval", config.approval);
   writer.boolean("anonymous", config.anonymous);
   writer.integer("hosts_per_account", config.hosts_per_account);
+  writer.integer("copies_bytes", config.copies_bytes);
   if (!config.database.empty()) writer.text("database", config.database);
   writer.close('}');
   return writer.str() + "\n";
@@ -67,6 +68,7 @@ Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem
         if (reader.present("hosts_per_account")) {
           reader.integer("hosts_per_account", config.hosts_per_account, 1, accounts::kHostsPerAccountMax);
         }
+        if (reader.present("copies_bytes")) reader.integer("copies_bytes", config.copies_bytes, 0, INT64_MAX);
         if (reader.present("database")) reader.text("database", config.database, kDatabaseUrlBytesMax);
       });
 }

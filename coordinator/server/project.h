@@ -10,7 +10,8 @@
 //                      certificate
 //   artefacts/         training data, each file named by its SHA-256
 //   stats/             figures for statistics sites, once they were exported
-//   backups/           copies of all of this, by date; last-backup names the newest
+//   backups/           copies of all of this but the private keys, by date; last-backup names the newest
+//   keys-exported      names the keys that were exported last (key_bundle.h)
 //
 // Keys are readable by their owner only (0600).
 #pragma once
@@ -31,6 +32,8 @@
 
 namespace starling::server {
 
+constexpr std::int64_t kCopiesBytes = 10'000'000'000;
+
 // The content of project.json: the operator's choices, read whenever a command or the server starts.
 struct ProjectConfig {
   std::string name;
@@ -41,6 +44,8 @@ struct ProjectConfig {
   bool anonymous = false;    // joining needs no name
   // The most computers of one account, where `users computers` says nothing else.
   std::int64_t hosts_per_account = accounts::kHostsPerAccount;
+  // Copies of runs' states take no more than this, apart from the newest two of each run.
+  std::int64_t copies_bytes = kCopiesBytes;
   std::string database;  // address of the PostgreSQL database, perhaps with its password; empty: the file
 };
 

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
@@ -133,6 +134,20 @@ void print_report(const api::RunReport& report) {
   }
 }
 
+// The states that the run can go back to, and where it has done so.
+Status print_ways_back(const OpenedRun& opened) {
+  const SystemClock clock;
+  const RunId& run_id = opened.run.run_id;
+  STARLING_ASSIGN(const auto kept, operations::rounds_kept(desk_of(*opened.database, clock), run_id));
+  if (!kept.empty()) fmt::print("  copies       of the states of rounds {}\n", operations::shown_rounds(kept));
+  STARLING_ASSIGN(const auto rollbacks, opened.stores().training.runs.rollbacks(run_id));
+  for (const db::Rollback& rollback : rollbacks) {
+    fmt::print("  rolled back  at round {}, to the state of round {}, {}\n", rollback.round, rollback.to_round,
+               local_time(rollback.at));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest_file) {
@@ -247,6 +262,7 @@ Status show_run(const RunOptions& options) {
     print_report(report);
     const Digest& first = opened.manifest.initial_state_digest;
     if (!first.is_zero()) fmt::print("  began with   state {}, as is signed\n", first.brief());
+    STARLING_TRY(print_ways_back(opened));
   }
   return {};
 }

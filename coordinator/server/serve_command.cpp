@@ -364,7 +364,8 @@ Status serve(const ServeOptions& options) {
   gate::Router router;
   const api::Api api{project.config.name, project.files.artefacts(), project.root.to_pem(), project.authority,
                      database->stores(),  training->hosts,           people->accounts,      joins,
-                     training->run,       training->checkpoints,     maintenance,           clock};
+                     training->run,       training->checkpoints,     maintenance,           clock,
+                     project.config.copies_bytes};
   api::add_routes(router, api);
   Listeners listeners{nullptr, training->relay.get()};  // the gate is set before the first request
   const auto run_shown = [&] {

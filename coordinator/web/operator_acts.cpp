@@ -100,6 +100,7 @@ Status end_maintenance(const Desk& desk, const Form&) { return operations::end_m
 }  // namespace
 
 const OperatorAct* operator_act(std::string_view name) {
+  constexpr db::OperatorRole kRuns = db::OperatorRole::run_manager;
   static const std::map<std::string_view, OperatorAct> acts = {
       {"approve", {"/people", approve, "They may take part."}},
       {"reject", {"/people", reject, "The account is gone."}},
@@ -109,11 +110,11 @@ const OperatorAct* operator_act(std::string_view name) {
       {"unban", {"/people", unban, "The ban is lifted."}},
       {"post-news", {"/news", post_news, "It is on the project's first page."}},
       {"remove-news", {"/news", remove_news, "It is gone."}},
-      {"start", {"/", with_run<operations::start_run>, "The run is running."}},
-      {"pause", {"/", with_run<operations::pause_run>, "The run is paused; the round under way ends first."}},
-      {"retire", {"/", with_run<operations::retire_run>, "The run is retired."}},
-      {"maintenance", {"/", begin_maintenance, "Volunteers are told."}},
-      {"serve-again", {"/", end_maintenance, "The project serves as ever."}},
+      {"start", {"/", with_run<operations::start_run>, "The run is running.", kRuns}},
+      {"pause", {"/", with_run<operations::pause_run>, "The run is paused; the round under way ends first.", kRuns}},
+      {"retire", {"/", with_run<operations::retire_run>, "The run is retired.", kRuns}},
+      {"maintenance", {"/", begin_maintenance, "Volunteers are told.", kRuns}},
+      {"serve-again", {"/", end_maintenance, "The project serves as ever.", kRuns}},
   };
   const auto found = acts.find(name);
   return found == acts.end() ? nullptr : &found->second;

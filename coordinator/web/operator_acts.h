@@ -13,6 +13,7 @@ struct OperatorAct {
   std::string_view page;                                          // the page that has its form, and shows the result
   Status (*act)(const operations::Desk& desk, const Form& form);  // its error is shown on the page
   std::string_view done;                                          // the message after success
+  db::OperatorRole role = db::OperatorRole::moderator;            // the role that may take it, beside operators
 };
 // Null if there is no such action.
 const OperatorAct* operator_act(std::string_view name);

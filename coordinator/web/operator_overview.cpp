@@ -58,19 +58,18 @@ void add_now(std::string& html, const OverviewPage& page) {
 
 void add_run(std::string& html, const OverviewPage& page, const db::Run& run) {
   const std::string which = hidden("run", run.run_id);
-  const std::string& token = page.frame.form.token;
   const bool running = run.state == db::RunState::running;
   const std::string_view state = running ? "running" : run.state == db::RunState::paused ? "paused" : "complete";
   html += fmt::format("<li><div><b>{}</b> <span class=\"state{}\">{}</span><small>round {}, made {}</small></div><div>",
                       escape(run.run_id), running ? " running" : "", state, grouped(run.round), utc(run.created));
-  if (running) html += button_form("/do/pause", token, which, "Pause", run.run_id);
-  if (run.state == db::RunState::paused) html += button_form("/do/start", token, which, "Start", run.run_id);
+  if (running) html += act_button(page.frame, "pause", which, "Pause", run.run_id);
+  if (run.state == db::RunState::paused) html += act_button(page.frame, "start", which, "Start", run.run_id);
   html += "</div>";
-  if (!running) {
+  if (!running && may(page.frame, "retire")) {
     html += fmt::format(
         "<details><summary>Retire</summary><p>For good: it is on no list, and nobody new is given it. Its page and its "
         "credit stay.</p>{}</details>",
-        button_form("/do/retire", token, which, fmt::format("Retire {}", escape(run.run_id))));
+        act_button(page.frame, "retire", which, fmt::format("Retire {}", escape(run.run_id))));
   }
   html += "</li>\n";
 }
@@ -89,7 +88,9 @@ void add_maintenance(std::string& html, const OverviewPage& page) {
   html += "<section>\n<h2>Maintenance</h2>\n";
   if (page.maintenance) {
     html += fmt::format("<p>Volunteers are told: {}</p>\n{}\n", escape(operations::notice_of(*page.maintenance)),
-                        button_form("/do/serve-again", token, "", "It is over"));
+                        act_button(page.frame, "serve-again", "", "It is over"));
+  } else if (!may(page.frame, "maintenance")) {
+    html += "<p class=\"empty\">None.</p>\n";
   } else {
     html +=
         "<p class=\"what\">Newcomers and changes of accounts wait, and every page says why. Computers that train go "

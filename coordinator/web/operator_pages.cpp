@@ -22,24 +22,22 @@ void add_waiting(std::string& html, const PeoplePage& page) {
   html += first_section(page.frame, "Sign-ups that wait");
   if (page.waiting.empty()) html += "<p class=\"empty\">Nobody waits.</p>\n";
   if (!page.waiting.empty()) html += "<ul class=\"list\">\n";
-  const std::string& token = page.frame.form.token;
   for (const db::Account& account : page.waiting) {
     const std::string whom = hidden("account", std::to_string(account.id));
     html += fmt::format("<li><div><b><bdi>{}</bdi></b><small>since {}</small></div><div>{} {}</div></li>\n",
                         escape(account.display_name), utc(account.created),
-                        button_form("/do/approve", token, whom, "Let in", account.display_name),
-                        button_form("/do/reject", token, whom, "Refuse", account.display_name));
+                        act_button(page.frame, "approve", whom, "Let in", account.display_name),
+                        act_button(page.frame, "reject", whom, "Refuse", account.display_name));
   }
   if (!page.waiting.empty()) html += "</ul>\n";
   html += "</section>\n";
 }
 
 void add_host(std::string& html, const db::Host& host, const OperatorFrame& frame) {
-  html += fmt::format(
-      "<li><div><code>{}</code><small>last seen {}{}</small></div>{}</li>\n", host.peer_id.hex(),
-      ago(host.last_seen, frame.form.now), host.revoked ? ", kept out" : "",
-      button_form(host.revoked ? "/do/admit" : "/do/revoke", frame.form.token, hidden("computer", host.peer_id.hex()),
-                  host.revoked ? "Let in again" : "Keep out", host.peer_id.brief()));
+  html += fmt::format("<li><div><code>{}</code><small>last seen {}{}</small></div>{}</li>\n", host.peer_id.hex(),
+                      ago(host.last_seen, frame.form.now), host.revoked ? ", kept out" : "",
+                      act_button(frame, host.revoked ? "admit" : "revoke", hidden("computer", host.peer_id.hex()),
+                                 host.revoked ? "Let in again" : "Keep out", host.peer_id.brief()));
 }
 
 void add_person(std::string& html, const PeoplePage& page) {
@@ -67,6 +65,7 @@ void add_person(std::string& html, const PeoplePage& page) {
 }
 
 void add_ban_form(std::string& html, const PeoplePage& page) {
+  if (!may(page.frame, "ban")) return;
   const Form& typed = page.typed;
   html += "<section>\n<h2>Keep somebody out</h2>\n" + form_to("/do/ban", page.frame.form.token);
   html += choice({.name = "kind", .label = "Who", .value = typed.value("kind")}, kBanKinds);
@@ -96,11 +95,10 @@ void add_bans(std::string& html, const PeoplePage& page) {
   if (page.bans.empty()) html += "<p class=\"empty\">Nobody.</p>\n";
   if (!page.bans.empty()) html += "<ul class=\"list\">\n";
   for (const auto& [ban, subject] : page.bans) {
-    html += fmt::format(
-        "<li><div>{} <b><bdi>{}</bdi></b><small>{}</small><small>since {}, {}</small></div>{}</li>\n",
-        name_of(ban.kind), escape(subject), escape(ban.reason), utc(ban.created),
-        ban.expires == db::kNoExpiry ? "for good" : "until " + utc(ban.expires),
-        button_form("/do/unban", page.frame.form.token, hidden("ban", std::to_string(ban.id)), "Lift", subject));
+    html += fmt::format("<li><div>{} <b><bdi>{}</bdi></b><small>{}</small><small>since {}, {}</small></div>{}</li>\n",
+                        name_of(ban.kind), escape(subject), escape(ban.reason), utc(ban.created),
+                        ban.expires == db::kNoExpiry ? "for good" : "until " + utc(ban.expires),
+                        act_button(page.frame, "unban", hidden("ban", std::to_string(ban.id)), "Lift", subject));
   }
   if (!page.bans.empty()) html += "</ul>\n";
   if (page.bans_hidden > 0) {
@@ -108,6 +106,20 @@ void add_bans(std::string& html, const PeoplePage& page) {
                         grouped(static_cast<std::int64_t>(page.bans_hidden)));
   }
   html += "</section>\n";
+}
+
+void add_news_form(std::string& html, const NewsPage& page) {
+  html += form_to("/do/post-news", page.frame.form.token);
+  const std::string title = page.typed.value("title");
+  html += field({.name = "title", .label = "Title", .value = title, .more = "required maxlength=\"120\""});
+  const std::string body = page.typed.value("body");
+  html += text_area({.name = "body",
+                     .label = "Text",
+                     .value = body,
+                     .hint = "Plain text; an empty line ends a paragraph.",
+                     .more = "maxlength=\"4000\""},
+                    6);
+  html += "<p class=\"send\"><button class=\"main\">Post</button></p></form>\n</section>\n<section>\n<h2>Posted</h2>\n";
 }
 
 }  // namespace
@@ -124,25 +136,15 @@ std::string render_people(const PeoplePage& page) {
 }
 
 std::string render_news(const NewsPage& page) {
-  const std::string& token = page.frame.form.token;
-  std::string html = first_section(page.frame, "Tell volunteers something");
-  html += form_to("/do/post-news", token);
-  const std::string title = page.typed.value("title");
-  html += field({.name = "title", .label = "Title", .value = title, .more = "required maxlength=\"120\""});
-  const std::string body = page.typed.value("body");
-  html += text_area({.name = "body",
-                     .label = "Text",
-                     .value = body,
-                     .hint = "Plain text; an empty line ends a paragraph.",
-                     .more = "maxlength=\"4000\""},
-                    6);
-  html += "<p class=\"send\"><button class=\"main\">Post</button></p></form>\n</section>\n<section>\n<h2>Posted</h2>\n";
+  const bool may_post = may(page.frame, "post-news");
+  std::string html = first_section(page.frame, may_post ? "Tell volunteers something" : "Posted");
+  if (may_post) add_news_form(html, page);
   if (page.news.empty()) html += "<p class=\"empty\">Nothing yet.</p>\n";
   if (!page.news.empty()) html += "<ul class=\"list\">\n";
   for (const db::News& item : page.news) {
     html += fmt::format(
         "<li><div><b>{}</b><small>{}</small></div>{}</li>\n", escape(item.title), utc(item.at),
-        button_form("/do/remove-news", token, hidden("item", std::to_string(item.id)), "Remove", item.title));
+        act_button(page.frame, "remove-news", hidden("item", std::to_string(item.id)), "Remove", item.title));
   }
   if (!page.news.empty()) html += "</ul>\n";
   return framed_for(page.frame, "News", "/news", html + "</section>\n");

@@ -28,6 +28,7 @@ struct ServerView {
 struct OperatorFrame {
   FormFrame form;
   std::string name;  // the operator's name
+  db::OperatorRole role = db::OperatorRole::all;
 };
 
 // The first page for operators, read from the database and the server at one moment.

@@ -7,6 +7,7 @@
 
 #include "coordinator/accounts/sessions.h"
 #include "coordinator/operations/people.h"
+#include "coordinator/operations/roles.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/web/operator_acts.h"
 #include "coordinator/web/page.h"
@@ -70,11 +71,17 @@ void OperatorSite::add_routes(gate::Router& router) {
 }
 
 OperatorSite::Visit OperatorSite::visit(const gate::Request& request) const {
-  Visit visit{request, Form(request.method == "POST" ? request.body : ""), cookie(request, kSessionCookie), false, ""};
+  Visit visit{request,
+              Form(request.method == "POST" ? request.body : ""),
+              cookie(request, kSessionCookie),
+              false,
+              "",
+              db::OperatorRole::viewer};
   if (!visit.cookie.empty()) {
-    const auto name =
+    const auto account =
         parts_.stores.operation.operators.session(crypto::hash_token(visit.cookie), parts_.clock.wall_now());
-    if (name) visit.name = *name;
+    if (account) visit.name = account->name;
+    if (account) visit.role = account->role;
   }
   if (!visit.name.empty()) return visit;
   VisitorCookie visitor = visitor_cookie(request, kVisitorCookie);
@@ -101,7 +108,7 @@ FormFrame OperatorSite::form_frame(const Visit& visit) const {
   return frame;
 }
 
-OperatorFrame OperatorSite::frame(const Visit& visit) const { return {form_frame(visit), visit.name}; }
+OperatorFrame OperatorSite::frame(const Visit& visit) const { return {form_frame(visit), visit.name, visit.role}; }
 
 gate::Response OperatorSite::page(const Visit& visit, std::string html) const {
   gate::Response response = private_response(std::move(html), kHtmlType);
@@ -230,7 +237,8 @@ gate::Response OperatorSite::act(const Visit& visit) {
     return refuse(visit, "Not here", Error{ErrorCode::not_found, "there is nothing at this address"});
   }
   Visit tried = visit;
-  tried.problem = wanted->act(desk(visit), visit.form);
+  tried.problem = operations::expect_role(visit.name, visit.role, wanted->role);
+  if (tried.problem.ok()) tried.problem = wanted->act(desk(visit), visit.form);
   if (tried.problem.ok()) return redirect(fmt::format("{}?done={}", wanted->page, visit.request.suffix));
   if (wanted->page == "/people") return show_people(tried);
   return wanted->page == "/news" ? show_news(tried) : show_overview(tried);

@@ -1,6 +1,6 @@
 // The operators' own pages, on a listener of their own: none of them is on the public one. Operators log in with an
-// account that `operators add` made, which is not a volunteer's. Actions are performed by operations/: checked, and
-// written to the audit log as those of a command are.
+// account that `operators add` made, which is not a volunteer's; its role says which actions it may take, and everybody
+// may look. Actions are performed by operations/: checked, and written to the audit log as those of a command are.
 //
 //   GET, POST /login     POST /logout
 //   GET /                what needs attention, runs, maintenance
@@ -51,7 +51,8 @@ class OperatorSite {
     std::string cookie;        // the session's or the visitor's
     bool new_visitor = false;  // the answer must set it
     std::string name;          // the session's operator; empty: nobody is logged in
-    Status problem = {};       // the error of the action just tried
+    db::OperatorRole role = db::OperatorRole::viewer;
+    Status problem = {};  // the error of the action just tried
   };
   using Answer = gate::Response (OperatorSite::*)(const Visit&);
 

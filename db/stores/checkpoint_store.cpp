@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
 namespace {
-
-constexpr int kKept = 2;
 
 Result<KeptCheckpoint> read_checkpoint(const Statement& row) {
   KeptCheckpoint checkpoint;
@@ -38,41 +37,47 @@ Status insert(Connection& connection, const KeptCheckpoint& checkpoint) {
       .run();
 }
 
-// Removes all copies but the newest. Returns the artefacts that none of the remaining copies needs.
-Result<std::vector<Digest>> remove_old(Connection& connection, const RunId& run_id) {
-  STARLING_ASSIGN(Statement old, connection.prepare("SELECT round, artefact FROM checkpoint WHERE run_id = ? "
-                                                    "ORDER BY round DESC LIMIT ? OFFSET ?"));
-  old.bind(run_id, kPageRowsMax, kKept);
-  std::vector<std::pair<RoundIndex, Digest>> rows;
-  for (;;) {
-    STARLING_ASSIGN(const bool more, old.step());
-    if (!more) break;
-    STARLING_TRY(old.read_id(1, rows.emplace_back(old.integer(0), Digest()).second));
-  }
+// Removes copies. Returns the artefacts that none of the remaining copies needs.
+Result<std::vector<Digest>> remove_in(Connection& connection, const std::vector<KeptCheckpoint>& copies) {
+  STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM checkpoint WHERE run_id = ? AND round = ?"));
+  STARLING_ASSIGN(Statement forget, connection.prepare("DELETE FROM artefact WHERE digest = ?1 AND NOT EXISTS "
+                                                       "(SELECT 1 FROM checkpoint WHERE artefact = ?1)"));
   std::vector<Digest> gone;
-  for (const auto& [round, artefact] : rows) {
-    STARLING_ASSIGN(Statement remove, connection.prepare("DELETE FROM checkpoint WHERE run_id = ? AND round = ?"));
-    STARLING_TRY(remove.bind(run_id, round).run());
-    STARLING_ASSIGN(Statement forget, connection.prepare("DELETE FROM artefact WHERE digest = ?1 AND NOT EXISTS "
-                                                         "(SELECT 1 FROM checkpoint WHERE artefact = ?1)"));
-    STARLING_TRY(forget.bind(artefact).run());
-    if (connection.changes() > 0) gone.push_back(artefact);
+  for (const KeptCheckpoint& copy : copies) {
+    STARLING_TRY(remove.bind(copy.run_id, copy.round).run());
+    STARLING_TRY(forget.bind(copy.artefact).run());
+    if (connection.changes() > 0) gone.push_back(copy.artefact);
   }
   return gone;
 }
 
 }  // namespace
 
-Result<std::vector<Digest>> SqlCheckpointStore::keep(const KeptCheckpoint& checkpoint) {
+Status SqlCheckpointStore::keep(const KeptCheckpoint& checkpoint, std::int64_t rollbacks) {
+  return access_.writes.run(
+      [&](Connection& connection) -> Status {
+        STARLING_TRY(expect_rollbacks(connection, checkpoint.run_id, rollbacks));
+        return insert(connection, checkpoint);
+      },
+      WriteQueue::By::leader);
+}
+
+Result<std::vector<Digest>> SqlCheckpointStore::remove(const std::vector<KeptCheckpoint>& copies) {
   std::vector<Digest> gone;
   STARLING_TRY(access_.writes.run(
       [&](Connection& connection) -> Status {
-        STARLING_TRY(insert(connection, checkpoint));
-        STARLING_ASSIGN(gone, remove_old(connection, checkpoint.run_id));
+        STARLING_ASSIGN(gone, remove_in(connection, copies));
         return {};
       },
       WriteQueue::By::leader));
   return gone;
+}
+
+Result<std::vector<KeptCheckpoint>> SqlCheckpointStore::list() const {
+  return select(access_,
+                "SELECT run_id, round, state_digest, artefact, bytes, peer_id, at_ms FROM checkpoint "
+                "ORDER BY run_id, round DESC LIMIT ?",
+                read_checkpoint, kCopiesMax);
 }
 
 Result<std::optional<KeptCheckpoint>> SqlCheckpointStore::newest(const RunId& run_id) const {

@@ -5,6 +5,7 @@
 
 #include "db/sql/transaction.h"
 #include "db/stores/electorate_rows.h"
+#include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -53,6 +54,7 @@ Status count_samples(Connection& connection, const RoundResult& result) {
 
 // The schema's trigger adds every inserted line to the totals.
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
+  STARLING_TRY(expect_rollbacks(connection, result.record.run_id, result.rollbacks));
   STARLING_ASSIGN(const bool new_round, insert_round(connection, result.record));
   if (new_round) STARLING_TRY(count_confirmed(connection, result.confirmed));
   STARLING_ASSIGN(Statement insert,

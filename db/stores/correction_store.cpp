@@ -37,6 +37,10 @@ void bind_choice(Statement& statement, const CorrectionRequest& request, std::in
   }
 }
 
+Result<VolunteerTotals> read_concerned(const Statement& row) {
+  return VolunteerTotals{row.integer(0), row.text(1), {row.integer(2), row.integer(3)}};
+}
+
 struct Line {
   std::int64_t id = 0;
   Totals totals;
@@ -133,6 +137,17 @@ Result<CorrectionOutcome> SqlCorrectionStore::preview(const CorrectionRequest& r
   bind_choice(sum, request, INT64_MAX);
   STARLING_TRY(sum.step().status());
   return CorrectionOutcome{sum.integer(0), {sum.integer(1), sum.integer(2)}};
+}
+
+Result<std::vector<VolunteerTotals>> SqlCorrectionStore::concerned(const RunId& run_id, RoundIndex round_min,
+                                                                   RoundIndex round_max) const {
+  return select(access_,
+                "SELECT account.id, account.display_name, sum(line.samples), sum(line.credit) "
+                "FROM contribution AS line JOIN account ON account.id = line.account_id "
+                "WHERE line.run = (SELECT number FROM run WHERE run_id = ?) AND line.round BETWEEN ? AND ? "
+                "AND line.reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id) "
+                "GROUP BY account.id, account.display_name ORDER BY sum(line.samples) DESC, account.id",
+                read_concerned, run_id, round_min, round_max);
 }
 
 Result<CorrectionOutcome> SqlCorrectionStore::correct(const CorrectionRequest& request) {

@@ -162,6 +162,9 @@ class CorrectionStore {
   virtual ~CorrectionStore() = default;
   // The lines that correct() would take back.
   virtual Result<CorrectionOutcome> preview(const CorrectionRequest& request) const = 0;
+  // The accounts with lines of that run and those rounds that correct() would take back, and the sums, largest first.
+  virtual Result<std::vector<VolunteerTotals>> concerned(const RunId& run_id, RoundIndex round_min,
+                                                         RoundIndex round_max) const = 0;
   // Adds a reversal for every such line that has none yet. Another call finishes an interrupted one.
   virtual Result<CorrectionOutcome> correct(const CorrectionRequest& request) = 0;
   // Ledger number of the newest reversal, 0 when there is none: it grows whenever credit is taken back.

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "db/stores/electorate_rows.h"
+#include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -58,9 +59,12 @@ Status delete_seated_groups(Connection& connection, const RunId& run_id, RoundIn
   return groups.bind(run_id, below).run();
 }
 
-Status SqlElectorateStore::add(const RunId& run_id, const SeatedGroup& group) {
+Status SqlElectorateStore::add(const RunId& run_id, const SeatedGroup& group, std::int64_t rollbacks) {
   return access_.writes.run(
-      [&](Connection& connection) -> Status { return insert_seated_group(connection, run_id, group); },
+      [&](Connection& connection) -> Status {
+        STARLING_TRY(expect_rollbacks(connection, run_id, rollbacks));
+        return insert_seated_group(connection, run_id, group);
+      },
       WriteQueue::By::leader);
 }
 

@@ -2,6 +2,7 @@
 // hold for every call.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,24 +74,41 @@ struct AuditLine {
   std::int64_t id = 0;
   WallTime at;
   std::string who;
-  std::string action;   // for example "ban add" or "run pause"
-  std::string subject;  // object of the action
-  std::string note;     // reason or result
+  std::string action;                 // for example "ban add" or "run pause"
+  std::string subject;                // object of the action
+  std::string note;                   // reason or result
+  std::optional<Digest> digest = {};  // chains it to the line before; nothing: by an older version, not chained yet
 };
 
 // The audit log, to which lines can only be added.
 class AuditStore {
  public:
   virtual ~AuditStore() = default;
-  virtual Status add(const AuditLine& line) = 0;                                          // `line.id` is ignored
-  virtual Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const = 0;  // newest first, ids below
+  // Computes a line's digest from the digest of the line before it, all zeros for the first. It may be called twice.
+  using Chain = std::function<Digest(const Digest& before, const AuditLine& line)>;
+  // `line.id` and `line.digest` are ignored. Chains the lines that an older version wrote, too.
+  virtual Status add(const AuditLine& line, const Chain& chain) = 0;
+  virtual Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const = 0;    // newest first, ids below
+  virtual Result<std::vector<AuditLine>> list_on(int limit, std::int64_t after) const = 0;  // oldest first, ids above
 };
+
+// The acts that an operator may take on the page; everybody there may look.
+enum class OperatorRole : std::uint8_t {
+  all,
+  run_manager,  // starts, pauses and retires runs, and announces maintenance
+  moderator,    // lets people in and keeps them out, and posts news
+  viewer,       // none
+};
+// "operator", "run-manager", "moderator", "viewer"; and back, invalid_argument for other names.
+std::string_view name_of(OperatorRole role);
+Result<OperatorRole> role_named(std::string_view name);
 
 // A person with a password for the operator's page. It is no volunteer's account.
 struct Operator {
   std::string name;
   std::string password;  // a hash
   WallTime created;
+  OperatorRole role = OperatorRole::all;
 };
 
 // Accounts for the operator's own page, and browsers that are logged in there.
@@ -100,10 +118,11 @@ class OperatorStore {
   virtual Status set(const Operator& account) = 0;  // a new password ends the account's sessions
   virtual Result<Operator> find(const std::string& name) const = 0;
   virtual Result<std::vector<Operator>> list() const = 0;
-  virtual Status remove(const std::string& name) = 0;  // removes its sessions too; or not_found
+  virtual Status set_role(const std::string& name, OperatorRole role) = 0;  // at once; or not_found
+  virtual Status remove(const std::string& name) = 0;                       // removes its sessions too; or not_found
   // Drops expired sessions.
   virtual Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) = 0;
-  virtual Result<std::string> session(const Digest& token_hash, WallTime now) const = 0;  // its operator; or not_found
+  virtual Result<Operator> session(const Digest& token_hash, WallTime now) const = 0;  // its operator; or not_found
   virtual Status close(const Digest& token_hash) = 0;
 };
 

@@ -95,8 +95,27 @@ struct Run {
   std::string manifest_envelope;  // signed; opaque here
   RunState state = RunState::paused;
   WallTime created;
-  RoundIndex round = 0;   // the round being worked on: one past the highest that has a result
-  WallTime retired = {};  // since then it is on no list and open to nobody; 0: in use
+  RoundIndex round = 0;        // the round being worked on: one past the highest that has a result
+  WallTime retired = {};       // since then it is on no list and open to nobody; 0: in use
+  std::int64_t rollbacks = 0;  // number of times that it was rolled back
+};
+
+// The run went on in round `round` + 1 with the state that `to_round` began with. Results of the rounds from `to_round`
+// on are given up; `round`, which was in work, has none.
+struct Rollback {
+  RunId run_id;
+  RoundIndex round = 0;
+  RoundIndex to_round = 0;
+  Digest state_digest;
+  WallTime at;
+  // True for a round whose result is given up.
+  [[nodiscard]] bool gives_up(RoundIndex decided) const { return to_round <= decided && decided <= round; }
+};
+// Takes the run back to the state that `to_round` began with.
+struct RollbackRequest {
+  RunId run_id;
+  RoundIndex to_round = 0;
+  WallTime now;
 };
 
 // The result of one group in one round.

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -32,6 +33,7 @@ Result<Run> read_run(const Statement& row) {
   run.created = {row.integer(3)};
   run.round = row.integer(4);
   run.retired = {row.integer(5)};
+  run.rollbacks = row.integer(6);
   return run;
 }
 
@@ -49,8 +51,15 @@ Result<RoundRecord> read_round(const Statement& row) {
   return record;
 }
 
+Result<Rollback> read_rollback(const Statement& row) {
+  Rollback rollback{row.text(0), row.integer(1), row.integer(2), {}, {row.integer(4)}};
+  STARLING_TRY(row.read_id(3, rollback.state_digest));
+  return rollback;
+}
+
 constexpr std::string_view kRunColumns =
-    "SELECT run_id, manifest_envelope, state, created_ms, round, retired_ms FROM run ";
+    "SELECT run_id, manifest_envelope, state, created_ms, round, retired_ms, (SELECT count(*) FROM rollback WHERE "
+    "rollback.run_id = run.run_id) FROM run ";
 
 std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{}'", run_id); }
 
@@ -97,6 +106,21 @@ Result<std::vector<RoundRecord>> SqlRunStore::rounds(const RunId& run_id, const 
                 "SELECT run_id, round, group_id, decided_at_ms, samples, state_digest, survivors, duration_ms, loss "
                 "FROM round WHERE run_id = ? ORDER BY round DESC, group_id LIMIT ? OFFSET ?",
                 read_round, run_id, limit_of(page), offset_of(page));
+}
+
+Result<Rollback> SqlRunStore::roll_back(const RollbackRequest& request) {
+  Rollback rollback;
+  STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(rollback, roll_back_in(connection, request));
+    return {};
+  }));
+  return rollback;
+}
+
+Result<std::vector<Rollback>> SqlRunStore::rollbacks(const RunId& run_id) const {
+  return select(access_,
+                "SELECT run_id, round, to_round, state_digest, at_ms FROM rollback WHERE run_id = ? ORDER BY round",
+                read_rollback, run_id);
 }
 
 }  // namespace starling::db

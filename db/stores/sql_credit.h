@@ -30,6 +30,8 @@ class SqlCorrectionStore final : public CorrectionStore {
  public:
   explicit SqlCorrectionStore(Access access) : access_(access) {}
   Result<CorrectionOutcome> preview(const CorrectionRequest& request) const override;
+  Result<std::vector<VolunteerTotals>> concerned(const RunId& run_id, RoundIndex round_min,
+                                                 RoundIndex round_max) const override;
   Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
   Result<std::int64_t> newest_reversal() const override;
   Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const override;

@@ -46,8 +46,9 @@ class SqlSettingStore final : public SettingStore {
 class SqlAuditStore final : public AuditStore {
  public:
   explicit SqlAuditStore(Access access) : access_(access) {}
-  Status add(const AuditLine& line) override;
+  Status add(const AuditLine& line, const Chain& chain) override;
   Result<std::vector<AuditLine>> list(int limit, std::int64_t before) const override;
+  Result<std::vector<AuditLine>> list_on(int limit, std::int64_t after) const override;
 
  private:
   Access access_;
@@ -60,9 +61,10 @@ class SqlOperatorStore final : public OperatorStore {
   Status set(const Operator& account) override;
   Result<Operator> find(const std::string& name) const override;
   Result<std::vector<Operator>> list() const override;
+  Status set_role(const std::string& name, OperatorRole role) override;
   Status remove(const std::string& name) override;
   Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) override;
-  Result<std::string> session(const Digest& token_hash, WallTime now) const override;
+  Result<Operator> session(const Digest& token_hash, WallTime now) const override;
   Status close(const Digest& token_hash) override;
 
  private:

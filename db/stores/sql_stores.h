@@ -104,6 +104,8 @@ class SqlRunStore final : public RunStore {
   Status retire(const RunId& run_id, WallTime now) override;
   Status set_envelope(const RunId& run_id, const std::string& envelope) override;
   Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const override;
+  Result<Rollback> roll_back(const RollbackRequest& request) override;
+  Result<std::vector<Rollback>> rollbacks(const RunId& run_id) const override;
 
  private:
   Access access_;
@@ -183,7 +185,7 @@ class SqlLeaseStore final : public LeaseStore {
 class SqlElectorateStore final : public ElectorateStore {
  public:
   explicit SqlElectorateStore(Access access) : access_(access) {}
-  Status add(const RunId& run_id, const SeatedGroup& group) override;
+  Status add(const RunId& run_id, const SeatedGroup& group, std::int64_t rollbacks) override;
   Result<std::vector<SeatedGroup>> list(const RunId& run_id) const override;
 
  private:
@@ -206,7 +208,9 @@ class SqlArtefactStore final : public ArtefactStore {
 class SqlCheckpointStore final : public CheckpointStore {
  public:
   explicit SqlCheckpointStore(Access access) : access_(access) {}
-  Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) override;
+  Status keep(const KeptCheckpoint& checkpoint, std::int64_t rollbacks) override;
+  Result<std::vector<Digest>> remove(const std::vector<KeptCheckpoint>& copies) override;
+  Result<std::vector<KeptCheckpoint>> list() const override;
   Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const override;
 
  private:

@@ -25,6 +25,13 @@ class RunStore {
   virtual Status set_envelope(const RunId& run_id, const std::string& envelope) = 0;
   // Newest first.
   virtual Result<std::vector<RoundRecord>> rounds(const RunId& run_id, const Page& page) const = 0;
+  // Takes the run back to the state that `to_round` began with, of which a copy is kept: that copy, the round in work,
+  // samples of epochs, and groups that may decide a round change together. Rounds are not numbered again, and the
+  // ledger stays. not_found: no such run, or no such copy; invalid_argument: it is no earlier round;
+  // failed_precondition: the run is over. Calls below that name a number of `rollbacks` are refused from now on if they
+  // know of fewer.
+  virtual Result<Rollback> roll_back(const RollbackRequest& request) = 0;
+  virtual Result<std::vector<Rollback>> rollbacks(const RunId& run_id) const = 0;  // oldest first
 };
 
 // Everything that a decided round changes, written in one transaction.
@@ -34,6 +41,7 @@ struct RoundResult {
   std::vector<CountedSamples> counted{};
   std::optional<SeatedGroup> successor{};  // group that may decide the next round
   std::vector<AccountId> confirmed{};      // accounts, each once, whose work in the round another account confirmed
+  std::int64_t rollbacks = 0;              // the run's, as the one who decided the round knows them
 };
 
 // The lines that a call added. A repeated call adds none.
@@ -49,7 +57,7 @@ class ContributionStore {
   virtual ~ContributionStore() = default;
   // Round, ledger lines, totals, counted samples, the successor's seats and the run's round counter change together.
   // Leases that end with this round are deleted, and so are groups of earlier rounds. Idempotent: lines that are in the
-  // ledger already stay unchanged and count once.
+  // ledger already stay unchanged and count once. failed_precondition: the run was rolled back meanwhile.
   virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
   // append() without waiting: `done` is called once, from the writer's thread, after the commit or the
   // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
@@ -112,7 +120,8 @@ class LeaseStore {
 class ElectorateStore {
  public:
   virtual ~ElectorateStore() = default;
-  virtual Status add(const RunId& run_id, const SeatedGroup& group) = 0;         // ok when it is there already
+  // Ok when it is there already. failed_precondition unless the run has that many rollbacks.
+  virtual Status add(const RunId& run_id, const SeatedGroup& group, std::int64_t rollbacks) = 0;
   virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
 };
 
@@ -125,13 +134,18 @@ class ArtefactStore {
   virtual Result<std::vector<ArtefactRecord>> list() const = 0;
 };
 
-// The newest two copies of each run's state.
+// Copies of runs' states.
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  // Also makes the file an artefact. Returns the artefacts that are none any more: their files may be deleted.
-  virtual Result<std::vector<Digest>> keep(const KeptCheckpoint& checkpoint) = 0;
+  // Also makes the file an artefact. failed_precondition unless the run has that many rollbacks.
+  virtual Status keep(const KeptCheckpoint& checkpoint, std::int64_t rollbacks) = 0;
+  // Returns the artefacts that are none any more: their files may be deleted. Ok for copies that are gone already.
+  virtual Result<std::vector<Digest>> remove(const std::vector<KeptCheckpoint>& copies) = 0;
+  virtual Result<std::vector<KeptCheckpoint>> list() const = 0;  // by run, newest first; at most kCopiesMax
   virtual Result<std::optional<KeptCheckpoint>> newest(const RunId& run_id) const = 0;
+
+  static constexpr int kCopiesMax = 100'000;
 };
 
 // The stores of what the runs need to go on after a restart: references into one Database, which must outlive them.

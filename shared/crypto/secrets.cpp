@@ -11,6 +11,7 @@
 
 #include "shared/crypto/digest.h"
 #include "shared/crypto/openssl_handles.h"
+#include "shared/crypto/scrypt.h"
 
 namespace starling::crypto {
 namespace {
@@ -21,25 +22,6 @@ constexpr int kLog2NMax = 20;
 constexpr int kRMax = 32;
 constexpr int kPMax = 16;
 constexpr std::string_view kPrefix = "$scrypt$";
-
-bool in_range(const ScryptOptions& options) {
-  return options.log2_n >= 1 && options.log2_n <= kLog2NMax && options.r >= 1 && options.r <= kRMax && options.p >= 1 &&
-         options.p <= kPMax;
-}
-
-Status scrypt(std::string_view password, std::span<const std::uint8_t> salt, const ScryptOptions& options,
-              std::span<std::uint8_t> out) {
-  const std::uint64_t n = std::uint64_t{1} << options.log2_n;
-  // OpenSSL refuses to use more than 32 MiB by default; the two terms are its working set, and 1 MiB is the margin.
-  const std::uint64_t blocks = n + static_cast<std::uint64_t>(options.p);
-  const std::uint64_t memory_max = 128 * static_cast<std::uint64_t>(options.r) * blocks + (1 << 20);
-  if (EVP_PBE_scrypt(password.data(), password.size(), salt.data(), salt.size(), n,
-                     static_cast<std::uint64_t>(options.r), static_cast<std::uint64_t>(options.p), memory_max,
-                     out.data(), out.size()) != 1) {
-    return openssl_error(ErrorCode::internal, "hash password");
-  }
-  return {};
-}
 
 // Removes "name=<number>" and the separator after it from the front of `text`.
 bool take_number(std::string_view& text, std::string_view name, char separator, int& out) {
@@ -81,6 +63,25 @@ std::string stored_form(const ScryptOptions& options, std::span<const std::uint8
 }
 
 }  // namespace
+
+bool in_range(const ScryptOptions& options) {
+  return options.log2_n >= 1 && options.log2_n <= kLog2NMax && options.r >= 1 && options.r <= kRMax && options.p >= 1 &&
+         options.p <= kPMax;
+}
+
+Status scrypt(std::string_view password, std::span<const std::uint8_t> salt, const ScryptOptions& options,
+              std::span<std::uint8_t> out) {
+  const std::uint64_t n = std::uint64_t{1} << options.log2_n;
+  // OpenSSL refuses to use more than 32 MiB by default; the two terms are its working set, and 1 MiB is the margin.
+  const std::uint64_t blocks = n + static_cast<std::uint64_t>(options.p);
+  const std::uint64_t memory_max = 128 * static_cast<std::uint64_t>(options.r) * blocks + (1 << 20);
+  if (EVP_PBE_scrypt(password.data(), password.size(), salt.data(), salt.size(), n,
+                     static_cast<std::uint64_t>(options.r), static_cast<std::uint64_t>(options.p), memory_max,
+                     out.data(), out.size()) != 1) {
+    return openssl_error(ErrorCode::internal, "hash password");
+  }
+  return {};
+}
 
 void fill_random(std::span<std::uint8_t> out) { VERIFY(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1); }
 

@@ -75,6 +75,7 @@ ARROWS = {
 # include, and tests/support. Some connect more real parts than their subject knows:
 EXTRA_TEST_ARROWS = {
     "tests/client/optim": ["shared/state"],  # the vectors that optimizers update
+    "tests/coordinator/operations": ["db/sqlite"],  # tampers with the audit log
     "tests/db/schema": ["db/postgres", "db/sqlite"],  # both make equal tables
     "tests/gui/link": ["tests/gui/support"],
     "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text

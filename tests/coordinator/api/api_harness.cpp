@@ -204,7 +204,7 @@ void deal_first_group(const db::Stores& stores, const RunId& run_id, const std::
   for (const PeerId& member : members) {
     group.seats.push_back({0, member, stores.people.accounts.find_host(member).value().account_id, 0});
   }
-  REQUIRE(stores.training.electorates.add(run_id, group).ok());
+  REQUIRE(stores.training.electorates.add(run_id, group, 0).ok());
 }
 
 wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members, SampleCount samples) {

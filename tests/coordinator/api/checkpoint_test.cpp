@@ -94,6 +94,41 @@ TEST_CASE_FIXTURE(Asked, "a copy that arrives in pieces is kept, survives a rest
   CHECK_FALSE(ada.call()->send_checkpoint);
 }
 
+TEST_CASE_FIXTURE(Asked,
+                  "members of a run that is rolled back while it is served load the copy, and go on from there") {
+  REQUIRE(send_all(ada).status == 200);
+  const AccountId account = stores().people.accounts.find_host(ada.key.peer_id())->account_id;
+  db::RoundResult next;
+  next.record = {"one", 1, {}, clock.wall_now(), 5, state_of_round(2), 1, 10, 0};
+  next.contributions = {{ada.key.peer_id(), account, 5, 1, clock.wall_now()}};
+  REQUIRE(stores().training.contributions.append(next).ok());
+  restart();
+  ada.beat.reports.clear();
+  ada.beat.state_round = 2;
+  ada.beat.state_digest = state_of_round(2);
+  const auto before = ada.call();
+  REQUIRE(before.ok());
+  CHECK(before->round == 2);
+  CHECK(before->state_digest == state_of_round(2));
+
+  REQUIRE(stores().training.runs.roll_back({"one", 1, clock.wall_now()}).ok());
+  const auto goes_on = [&] {
+    const auto served = this->run().served();
+    return served && served->swarm.round == 3;
+  };
+  for (int polls = 0; polls < 5000 && !goes_on(); ++polls) REQUIRE(this->run().poll().ok());
+  const auto after = ada.call();
+  REQUIRE(after.ok());
+  CHECK(after->round == 3);
+  CHECK(after->state_digest == state_digest);
+  REQUIRE(after->checkpoint.has_value());
+  CHECK(after->checkpoint->file.sha256 == crypto::sha256(state));
+  ada.beat.state_round = 3;
+  ada.beat.state_digest = state_digest;
+  CHECK_FALSE(ada.call()->checkpoint.has_value());
+  CHECK(run().served()->swarm.ready == 1);
+}
+
 TEST_CASE_FIXTURE(Asked, "bytes of another state are thrown away, and the turn is over") {
   state[17] = static_cast<char>(state[17] + 1);
   CHECK(send_all(ada).status >= 400);

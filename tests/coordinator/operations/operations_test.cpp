@@ -1,9 +1,13 @@
 // Operators' actions on a real database.
 #include <doctest/doctest.h>
 
+#include "coordinator/operations/audit_chain.h"
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/operations/people.h"
+#include "coordinator/operations/roles.h"
+#include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
+#include "db/sqlite/open.h"
 #include "db/stores/database.h"
 #include "tests/support/temp_dir.h"
 
@@ -113,6 +117,130 @@ TEST_CASE("a line of the audit log is cut between letters rather than refused") 
   const auto lines = office.desk.stores.operation.audit.list(1, INT64_MAX);
   CHECK(lines->front().subject.size() == 200);
   CHECK(lines->front().note == std::string(999, 'x'));
+}
+
+TEST_CASE("the chain of the audit log is whole, and a check names the first line that does not fit") {
+  Office office;
+  const db::AuditStore& audit = office.desk.stores.operation.audit;
+  CHECK(check_audit(audit)->problem.empty());
+  for (const char* subject : {"one", "two", "three", "four"}) REQUIRE(note(office.desk, "run start", subject).ok());
+  const AuditCheck whole = check_audit(audit).value();
+  CHECK(whole.problem.empty());
+  CHECK(whole.lines == 4);
+  const auto lines = audit.list_on(10, 0).value();
+  CHECK(whole.last == *lines.back().digest);
+  CHECK(check_audit(audit, *lines[1].digest)->problem.empty());
+  CHECK(check_audit(audit, Digest{})->problem.find("no line has the digest") != std::string::npos);
+
+  // Each way to tamper with the rows, as somebody who can write the file may.
+  const auto tampered = [&](const std::string& sql) {
+    const auto copy = office.folder / "tampered.db";
+    std::filesystem::remove(copy);
+    REQUIRE(office.database->backup(copy).ok());
+    {
+      db::Connection connection = db::open_file(copy, {.mode = db::OpenMode::read_write}).value();
+      const Status done =
+          connection.execute("DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_removed; " + sql);
+      REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.error().message));
+    }
+    const auto opened = db::Database::open(copy, {.ballast_bytes = 0}).value();
+    return check_audit(opened->stores().operation.audit, whole.last)->problem;
+  };
+  CHECK(tampered("").empty());
+  CHECK(tampered("UPDATE audit SET subject = 'another' WHERE id = 2").starts_with("line 2 "));
+  CHECK(tampered("UPDATE audit SET note = 'why' WHERE id = 1").starts_with("line 1 "));
+  CHECK(tampered("DELETE FROM audit WHERE id = 2").starts_with("line 3 "));
+  CHECK(tampered("DELETE FROM audit WHERE id = 1").starts_with("line 2 "));
+  CHECK(tampered("DELETE FROM audit WHERE id = 4").starts_with("no line has the digest"));
+  CHECK(tampered("UPDATE audit SET digest = NULL WHERE id = 3").starts_with("line 3 "));
+  CHECK(tampered("INSERT INTO audit (at_ms, who, action, subject, note) VALUES (1, 'eve', 'act', '', '')")
+            .starts_with("line 5 "));
+  CHECK(tampered("UPDATE audit SET id = 20 WHERE id = 2").starts_with("line 3 "));
+}
+
+TEST_CASE("two lines have one digest only if all of their texts are the same") {
+  const db::AuditLine line{1, {5}, "ada", "run start", "one", "why"};
+  const Digest first = chain({}, line);
+  db::AuditLine other = line;
+  other.id = 7;
+  CHECK(chain({}, other) == first);
+  other.who = "adar";
+  other.action = "un start";
+  CHECK(chain({}, other) != first);
+  other = line;
+  other.at = {6};
+  CHECK(chain({}, other) != first);
+  CHECK(chain(first, line) != first);
+}
+
+TEST_CASE("a role may do its own acts, an operator all of them, and a viewer none") {
+  using enum db::OperatorRole;
+  for (const db::OperatorRole needed : {run_manager, moderator, all}) {
+    CHECK(may_act(all, needed));
+    CHECK_FALSE(may_act(viewer, needed));
+  }
+  CHECK(may_act(moderator, moderator));
+  CHECK_FALSE(may_act(moderator, run_manager));
+  CHECK_FALSE(may_act(run_manager, moderator));
+  CHECK(expect_role("bo", run_manager, run_manager).ok());
+  const Status refused = expect_role("bo", viewer, run_manager);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::permission_denied);
+  CHECK(refused.error().message == "'bo' is a viewer; this takes a run manager or an operator");
+}
+
+TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds that it gives up if it is to") {
+  Office office;
+  const db::Stores& stores = office.desk.stores;
+  PeerId peer;
+  peer.bytes.fill(1);
+  office.run("one", db::RunState::running);
+  const AccountId ada = stores.people.accounts.join({"Ada", peer, {}, office.clock.wall_now()}).value();
+  Digest state;
+  for (RoundIndex round = 0; round < 5; ++round) {
+    state.bytes.fill(static_cast<std::uint8_t>(round + 1));
+    db::RoundResult result;
+    result.record = {"one", round, {}, {1}, 10, state, 1, 1, 0};
+    result.contributions = {{peer, ada, 10, 1'000'000, {1}}};
+    REQUIRE(stores.training.contributions.append(result).ok());
+    const db::KeptCheckpoint copy{"one", round + 1, state, state, 7, peer, {1}};
+    if (round != 3) REQUIRE(stores.training.checkpoints.keep(copy, 0).ok());
+  }
+  const auto run = [&] { return *stores.training.runs.find("one"); };
+  CHECK(shown_rounds(*rounds_kept(office.desk, "one")) == "1 to 3, 5");
+  CHECK(shown_rounds({}).empty());
+
+  const auto missing = plan_rollback(office.desk, run(), 4);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().code == ErrorCode::not_found);
+  CHECK(missing.error().message.ends_with("there are copies of rounds 1 to 3, 5"));
+  CHECK(plan_rollback(office.desk, run(), 5).error().code == ErrorCode::invalid_argument);
+  CHECK(run().rollbacks == 0);
+
+  const RollbackPlan plan = plan_rollback(office.desk, run(), 3).value();
+  CHECK(plan.rounds() == 2);
+  REQUIRE(plan.credited.size() == 1);
+  CHECK(plan.credited[0].display_name == "Ada");
+  CHECK(plan.total() == db::Totals{20, 2'000'000});
+  CHECK(run().round == 5);
+
+  const RollbackDone kept = roll_back(office.desk, plan, CreditFate::keep).value();
+  CHECK(kept.rollback.round == 5);
+  CHECK(run().round == 6);
+  CHECK(stores.training.contributions.ledger_sum("one")->samples == 50);
+
+  const RollbackDone reversed =
+      roll_back(office.desk, plan_rollback(office.desk, run(), 2).value(), CreditFate::reverse).value();
+  CHECK(reversed.reversed.lines == 3);
+  CHECK(reversed.reversed.taken_back == db::Totals{30, 3'000'000});
+  CHECK(run().round == 7);
+  CHECK(stores.training.contributions.ledger_sum("one")->samples == 20);
+  CHECK(stores.training.contributions.verify_totals().ok());
+  CHECK(office.actions().front() == "credit reverse one");
+  CHECK(office.actions()[1] == "run rollback one");
+
+  REQUIRE(stores.training.runs.set_state("one", db::RunState::complete).ok());
+  CHECK(plan_rollback(office.desk, run(), 1).error().code == ErrorCode::failed_precondition);
 }
 
 }  // namespace starling::operations

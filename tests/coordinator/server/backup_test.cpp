@@ -155,7 +155,7 @@ TEST_CASE("a backup in the midst of rounds holds the ledger of one moment within
   Ended backup;
   std::atomic<bool> ended = false;
   std::thread operators([&] {
-    backup = server.command({"backup", "now", server.directory, copy});
+    backup = server.back_up_with_keys(copy);
     ended = true;
   });
   while (!ended) {
@@ -173,8 +173,98 @@ TEST_CASE("a backup in the midst of rounds holds the ledger of one moment within
   CHECK(restored <= after);
   CHECK(restored % 60 == 0);  // whole rounds, as they were committed
   const std::string again = (server.folder / "again").string();
-  REQUIRE(server.command({"restore", copy, again}).status == 0);
+  REQUIRE(server.restore_with_keys(copy, again).status == 0);
   CHECK(server.command({"credit", "check", again}).status == 0);
+}
+
+TEST_CASE("a backup has no private key, says so until they were exported, and is restored with the exported ones") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::string copy = (server.folder / "copy").string();
+  const Ended first = server.command({"backup", "now", server.directory, copy});
+  REQUIRE(first.status == 0);
+  CHECK_MESSAGE(first.says("keys export"), first.output);
+  CHECK(server.command({"doctor", server.directory}).says("note     keys were exported"));
+  for (const auto& file : std::filesystem::recursive_directory_iterator(copy)) {
+    if (!file.is_regular_file()) continue;
+    CAPTURE(file.path().string());
+    CHECK(read_file(file.path(), 1 << 26)->find("PRIVATE KEY") == std::string::npos);
+  }
+  CHECK(server.command({"restore", copy, "--verify"}).says("without private keys"));
+
+  const std::string bare = (server.folder / "bare").string();
+  const Ended without = server.command({"restore", copy, bare});
+  REQUIRE(without.status == 0);
+  CHECK_MESSAGE(without.says("missing: ca.key and manifest.key"), without.output);
+  CHECK(server.command({"serve", bare}).says("ca.key"));
+
+  const std::string keys = (server.folder / "keys").string();
+  const Ended exported =
+      server.command({"keys", "export", server.directory, keys, "--passphrase-file", server.passphrase_file()});
+  REQUIRE_MESSAGE(exported.status == 0, exported.output);
+  CHECK(read_file(keys, 1 << 20)->find("PRIVATE KEY") == std::string::npos);
+  CHECK(server.command({"keys", "export", server.directory, keys, "--passphrase-file", server.passphrase_file()})
+            .says("exists already"));
+  CHECK(server.command({"doctor", server.directory}).says("ok       keys were exported"));
+  CHECK_FALSE(server.command({"backup", "now", server.directory}).says("keys export"));
+
+  const std::string whole = (server.folder / "whole").string();
+  const Ended restored =
+      server.command({"restore", copy, whole, "--keys", keys, "--passphrase-file", server.passphrase_file()});
+  REQUIRE_MESSAGE(restored.status == 0, restored.output);
+  CHECK_FALSE(restored.says("missing"));
+  CHECK(server.command({"doctor", whole}).says("ok       certificates"));
+  CHECK(*read_file(ProjectFiles(whole).at("ca.key"), 1 << 16) ==
+        *read_file(ProjectFiles(server.directory).at("ca.key"), 1 << 16));
+  // Other keys sign from now on: what was exported is not enough any more.
+  REQUIRE(server.command({"keys", "offline", server.directory, (server.folder / "root").string()}).status == 0);
+  CHECK(server.command({"doctor", server.directory}).says("note     keys were exported"));
+}
+
+TEST_CASE("a wrong passphrase, none, a short one and another project's keys are refused by name, and change nothing") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::string copy = (server.folder / "copy").string();
+  const std::string to = (server.folder / "to").string();
+  const auto file_of = [&](const std::string& text) {
+    const std::filesystem::path file = server.folder / "other passphrase";
+    REQUIRE(write_file_atomically(file, text).ok());
+    return file.string();
+  };
+  const std::vector<std::string> make = {"backup", "now", server.directory, copy, "--with-keys", "--passphrase-file"};
+  const auto made_with = [&](const std::string& passphrase) {
+    std::vector<std::string> words = make;
+    words.push_back(file_of(passphrase));
+    return server.command(words);
+  };
+  CHECK(made_with("short").says("at least 12 letters"));
+  CHECK_FALSE(std::filesystem::exists(copy));
+  CHECK(server.command({"backup", "now", server.directory, copy, "--with-keys"}).says("no terminal"));
+  CHECK_FALSE(std::filesystem::exists(copy));
+  REQUIRE(made_with("correct horse battery").status == 0);
+  CHECK(server.command({"restore", copy, "--verify"}).says("a passphrase opens"));
+
+  const Ended wrong = server.command({"restore", copy, to, "--passphrase-file", file_of("incorrect horse battery")});
+  CHECK(wrong.status == 1);
+  CHECK_MESSAGE(wrong.says("the passphrase is wrong"), wrong.output);
+  CHECK_FALSE(std::filesystem::exists(to));
+  CHECK(server.command({"restore", copy, "--verify", "--passphrase-file", file_of("nonsense")}).says("is wrong"));
+  CHECK(server.command({"restore", copy, "--verify", "--passphrase-file", file_of("correct horse battery")})
+            .says("opens the keys"));
+  const Ended none = server.command({"restore", copy, to});
+  CHECK_MESSAGE(none.says("--passphrase-file"), none.output);
+  CHECK(none.says("--without-keys"));
+  CHECK_FALSE(std::filesystem::exists(to));
+
+  TestServer other;
+  const std::string foreign = (server.folder / "foreign").string();
+  REQUIRE(server.command({"keys", "export", other.directory, foreign, "--passphrase-file", server.passphrase_file()})
+              .status == 0);
+  const Ended refused =
+      server.command({"restore", copy, to, "--keys", foreign, "--passphrase-file", server.passphrase_file()});
+  CHECK_MESSAGE(refused.says("do not belong together"), refused.output);
+  CHECK_FALSE(std::filesystem::exists(to));
+  REQUIRE(server.command({"restore", copy, to, "--without-keys"}).says("missing: ca.key"));
 }
 
 }  // namespace starling::server::testing

@@ -202,8 +202,8 @@ TEST_CASE("a backup taken while the project is served can be restored and served
   {
     Process process(server.serve_command());
     REQUIRE(process.wait_for("listening on"));
-    REQUIRE(server.command({"backup", "now", server.directory, copy}).status == 0);
-    CHECK(server.command({"backup", "now", server.directory, copy}).says("exists already"));
+    REQUIRE(server.back_up_with_keys(copy).status == 0);
+    CHECK(server.back_up_with_keys(copy).says("exists already"));
     process.signal(SIGTERM);
     CHECK(process.end().status == 0);
   }
@@ -211,8 +211,8 @@ TEST_CASE("a backup taken while the project is served can be restored and served
   CHECK(server.command({"status", copy}).says("restore '" + copy + "'"));
   CHECK(server.command({"restore", copy, "--verify"}).says("is whole"));
   const std::string restored = (server.folder / "restored").string();
-  REQUIRE(server.command({"restore", copy, restored}).status == 0);
-  CHECK(server.command({"restore", copy, restored}).says("exists already"));
+  REQUIRE(server.restore_with_keys(copy, restored).status == 0);
+  CHECK(server.restore_with_keys(copy, restored).says("exists already"));
   CHECK(mode_of(restored + "/ca.key") == 0600);
   CHECK(server.command({"doctor", restored}).status == 0);
   Process process({STARLING_COORDINATOR, "serve", restored});
@@ -225,7 +225,7 @@ TEST_CASE("one flipped byte anywhere in a backup is found, and a missing file") 
   REQUIRE(server.command({"backup", "now", server.directory}).status == 0);
   const auto backup = std::filesystem::directory_iterator(server.directory + "/backups")->path();
   REQUIRE(server.command({"restore", backup.string(), "--verify"}).status == 0);
-  for (const char* name : {"coordinator.db", "ca.key", "project.json", "manifest.key"}) {
+  for (const char* name : {"coordinator.db", "ca.pem", "project.json"}) {
     CAPTURE(name);
     const std::string good = *read_file(backup / name, 1 << 24);
     std::string bad = good;
@@ -237,8 +237,8 @@ TEST_CASE("one flipped byte anywhere in a backup is found, and a missing file") 
     CHECK(found.says("damaged"));
     REQUIRE(write_file_atomically(backup / name, good, {.mode = 0600}).ok());
   }
-  std::filesystem::remove(backup / "web.pem");
-  CHECK(server.command({"restore", backup.string(), "--verify"}).says("'web.pem' is missing"));
+  std::filesystem::remove(backup / "ca.pem");
+  CHECK(server.command({"restore", backup.string(), "--verify"}).says("'ca.pem' is missing"));
   CHECK(server.command({"restore", server.directory, "--verify"}).says("no complete backup"));
 }
 

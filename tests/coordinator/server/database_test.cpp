@@ -57,14 +57,14 @@ TEST_CASE_FIXTURE(Fixture, "a backup of such a project is one like any other, an
   TestServer server(url);
   train_a_round(server);
   const std::string backup = (server.folder / "backup").string();
-  const Ended made = server.command({"backup", "now", server.directory, backup});
+  const Ended made = server.back_up_with_keys(backup);
   REQUIRE_MESSAGE(made.status == 0, made.output);
   CHECK(server.command({"status", server.directory}).says(" h ago, in '" + backup));
   CHECK(server.command({"doctor", server.directory}).says("ok       backup"));
   const Ended verified = server.command({"restore", backup, "--verify"});
   CHECK_MESSAGE(verified.says("run 'one': 60 samples"), verified.output);
   const std::string restored = (server.folder / "restored").string();
-  REQUIRE(server.command({"restore", backup, restored}).status == 0);
+  REQUIRE(server.restore_with_keys(backup, restored).status == 0);
   CHECK(std::filesystem::exists(restored + "/coordinator.db"));
   CHECK(server.command({"run", "status", restored, "--json"}).says(R"("ledger_samples":60)"));
   CHECK(server.command({"credit", "check", restored}).status == 0);

@@ -96,8 +96,8 @@ TEST_CASE("the root of keys goes offline, the key that signs is replaced, and wh
   CHECK(server.command({"run", "status", server.directory, "two"}).status == 0);
   CHECK(server.command({"doctor", server.directory}).status == 0);
   const std::string copy = (server.folder / "copy").string();
-  REQUIRE(server.command({"backup", "now", server.directory, copy}).status == 0);
-  CHECK(server.command({"restore", copy, (server.folder / "again").string()}).status == 0);
+  REQUIRE(server.back_up_with_keys(copy).status == 0);
+  CHECK(server.restore_with_keys(copy, (server.folder / "again").string()).status == 0);
   CHECK(server.command({"keys", "show", (server.folder / "again").string()}).says("number 2"));
   // Another key is not accepted as the root.
   const crypto::PrivateKey other = crypto::PrivateKey::generate();

@@ -60,6 +60,20 @@ Ended TestServer::create_run(const std::string& run_id, const std::string& more)
   return command({"run", "create", directory, (folder / "manifest.toml").string()});
 }
 
+std::string TestServer::passphrase_file() const {
+  const std::filesystem::path file = folder / "passphrase";
+  REQUIRE(write_file_atomically(file, "correct horse battery\n").ok());
+  return file.string();
+}
+
+Ended TestServer::back_up_with_keys(const std::string& to) const {
+  return command({"backup", "now", directory, to, "--with-keys", "--passphrase-file", passphrase_file()});
+}
+
+Ended TestServer::restore_with_keys(const std::string& backup, const std::string& to) const {
+  return command({"restore", backup, to, "--passphrase-file", passphrase_file()});
+}
+
 net::HttpResponse TestServer::get(const std::string& path, int port) const {
   if (port == 0) port = std::stoi(address.substr(address.find(':') + 1));
   const auto ca_pem = read_file(std::filesystem::path(directory) / "ca.pem", 64 * 1024);

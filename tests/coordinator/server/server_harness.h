@@ -38,6 +38,12 @@ class TestServer {
   // Writes data and manifest.toml; returns the result of `run create`.
   Ended create_run(const std::string& run_id, const std::string& more = "") const;
 
+  // A file with a passphrase for keys.
+  [[nodiscard]] std::string passphrase_file() const;
+  // `backup now` into `to`, with keys that this passphrase opens; and `restore` with them.
+  [[nodiscard]] Ended back_up_with_keys(const std::string& to) const;
+  [[nodiscard]] Ended restore_with_keys(const std::string& backup, const std::string& to) const;
+
   // The running server's answer to anybody.
   [[nodiscard]] net::HttpResponse get(const std::string& path, int port = 0) const;  // 0: the public port
 

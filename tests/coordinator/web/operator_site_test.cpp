@@ -106,6 +106,47 @@ TEST_CASE("a session is made at log-in, ends after hours, at log-out and with a 
   CHECK(grace.log_in("grace").status == 403);
 }
 
+TEST_CASE("a moderator keeps people out and posts news, a run manager starts runs, a viewer only looks") {
+  Office office;
+  office.run("one");
+  const auto become = [&](db::OperatorRole role) {
+    REQUIRE(office.stores().operation.operators.set_role("grace", role).ok());
+  };
+  Grace grace(office);
+  const Fields ban = {{"kind", "address"}, {"subject", "192.0.2.1"}, {"reason", "spam"}};
+  const Fields start = {{"run", "one"}};
+  const auto state = [&] { return office.stores().training.runs.find("one")->state; };
+
+  become(db::OperatorRole::viewer);  // at once, in the session that she has
+  for (const char* page : {"/", "/people", "/news", "/audit"}) CHECK(grace.get(page).status == 200);
+  CHECK(has(grace.get("/"), "<b>grace</b>, viewer"));
+  CHECK_FALSE(has(grace.get("/"), "/do/start"));
+  CHECK_FALSE(has(grace.get("/people"), "/do/ban"));
+  CHECK_FALSE(has(grace.get("/news"), "/do/post-news"));
+  const gate::Response refused = grace.act("ban", ban);
+  CHECK(refused.status == 403);
+  CHECK(has(refused, "is a viewer"));
+  CHECK(grace.act("start", start).status == 403);
+  CHECK(office.stores().operation.bans.list()->empty());
+
+  become(db::OperatorRole::moderator);
+  CHECK(has(grace.get("/people"), "/do/ban"));
+  CHECK_FALSE(has(grace.get("/"), "/do/start"));
+  CHECK(grace.act("start", start).status == 403);
+  CHECK(grace.act("maintenance", {{"message", "x"}}).status == 403);
+  CHECK(state() == db::RunState::paused);
+  CHECK(grace.act("ban", ban).status == 303);
+  CHECK(grace.act("post-news", {{"title", "Hello"}, {"body", "World"}}).status == 303);
+
+  become(db::OperatorRole::run_manager);
+  CHECK(has(grace.get("/"), "/do/start"));
+  CHECK_FALSE(has(grace.get("/news"), "/do/remove-news"));
+  CHECK(grace.act("ban", ban).status == 403);
+  CHECK(grace.act("remove-news", {{"item", "1"}}).status == 403);
+  CHECK(grace.act("start", start).status == 303);
+  CHECK(state() == db::RunState::running);
+}
+
 TEST_CASE("a form that another site made does nothing") {
   Office office;
   office.run("one");
@@ -315,10 +356,8 @@ TEST_CASE("markup, quotes, paths and SQL in any field of the operator's are text
 TEST_CASE("the audit log is read in pages, to its beginning") {
   Office office;
   for (int i = 0; i < 250; ++i) {
-    REQUIRE(office.stores()
-                .operation.audit
-                .add({0, office.pages.clock.wall_now(), "ada (command)", "run start", "r" + std::to_string(i), ""})
-                .ok());
+    const operations::Desk desk{office.stores(), office.pages.clock, "ada (command)"};
+    REQUIRE(operations::note(desk, "run start", "r" + std::to_string(i)).ok());
   }
   Grace grace(office);
   Fields query;

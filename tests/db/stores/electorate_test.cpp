@@ -31,24 +31,24 @@ SeatedGroup group_of(std::uint8_t number, RoundIndex round, bool dealt = true) {
 TEST_SUITE_BEGIN("stores");
 
 TEST_CASE_FIXTURE(Fixture, "seated groups come back with their seats, by column and in the order of their ranks") {
-  REQUIRE(stores.training.electorates.add("r", group_of(1, 4)).ok());
-  REQUIRE(stores.training.electorates.add("r", group_of(2, 4, false)).ok());
+  REQUIRE(stores.training.electorates.add("r", group_of(1, 4), 0).ok());
+  REQUIRE(stores.training.electorates.add("r", group_of(2, 4, false), 0).ok());
   CHECK(stores.training.electorates.list("r").value() ==
         std::vector<SeatedGroup>{group_of(1, 4), group_of(2, 4, false)});
   CHECK(stores.training.electorates.list("another")->empty());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a group that is there already stays as it is") {
-  REQUIRE(stores.training.electorates.add("r", group_of(1, 4)).ok());
+  REQUIRE(stores.training.electorates.add("r", group_of(1, 4), 0).ok());
   SeatedGroup other = group_of(1, 9);
   other.seats.clear();
-  REQUIRE(stores.training.electorates.add("r", other).ok());
+  REQUIRE(stores.training.electorates.add("r", other, 0).ok());
   CHECK(stores.training.electorates.list("r").value() == std::vector<SeatedGroup>{group_of(1, 4)});
 }
 
 TEST_CASE_FIXTURE(Fixture, "a decided round brings its successor, and takes the groups of rounds before it away") {
   for (const std::uint8_t number : {1, 2, 3})
-    REQUIRE(stores.training.electorates.add("r", group_of(number, number)).ok());
+    REQUIRE(stores.training.electorates.add("r", group_of(number, number), 0).ok());
   RoundResult result = round_of("r", 3, {{peer(1), ada, 6, 0, {1}}});
   result.successor = group_of(7, 4, false);
   REQUIRE(stores.training.contributions.append(result).ok());
