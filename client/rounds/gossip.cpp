@@ -12,6 +12,10 @@ namespace {
 // lacks. And a bucket may have to wait for the line while those before it use it.
 constexpr Duration kMeetingStall = std::chrono::hours(1);
 
+// How many times as far as this member a partner may have gone since the round began, where vectors are displacements:
+// a computer that is so much faster is averaged in as it is, and a liar moves its partners by no more.
+constexpr double kPartnerRatioMax = 10;
+
 }  // namespace
 
 std::unique_ptr<Gossip> Gossip::make(const wire::RunManifest& manifest, const PeerId& self) {
@@ -96,7 +100,7 @@ std::optional<Leg> Gossip::leg_of(std::size_t bucket, const std::optional<swarm:
   leg.engine.latecomers = false;
   leg.engine.stall_floor = leg.engine.straggler_floor = kMeetingStall;
   leg.engine.weight_max = leg.vectors.weight;
-  leg.engine.norm_ratio_max = 0;  // the vectors are parameters
+  leg.engine.norm_ratio_max = kPartnerRatioMax;
   return leg;
 }
 

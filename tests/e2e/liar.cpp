@@ -2,6 +2,8 @@
 //
 //   samples      tells the others that its gradient has a hundred million samples
 //   numbers      sends a gradient that is not a number
+//   poison       sends a gradient that points the other way, a thousand times as long
+//   boast        tells the coordinator that it computes a thousand times what it does
 //   report       tells the coordinator that everybody brought a thousand samples more
 //   lone-report  reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
 //   filed-ahead  the same of rounds to come, behind its true reports
@@ -22,6 +24,8 @@ using namespace starling;
 constexpr SampleCount kSamplesClaimed = 100'000'000;
 constexpr SampleCount kSamplesAdded = 1000;
 constexpr SampleCount kSamplesAlone = 3840;
+constexpr float kPoison = -1000;
+constexpr double kBoast = 1000;
 constexpr RoundIndex kRoundsAlone = 8;
 constexpr int kCallsBetweenLies = 3;
 constexpr std::uint8_t kInvented = 0x66;  // each byte of the state that nobody has
@@ -76,6 +80,18 @@ daemon::Outgoing lies_of(const std::string& lie) {
       if (request.weight == 0) return;
       nothing->assign(request.input.size(), std::numeric_limits<float>::quiet_NaN());
       request.input = *nothing;
+    };
+  } else if (lie == "poison") {
+    outgoing.contribution = [poison = std::make_shared<std::vector<float>>()](transport::AverageRequest& request) {
+      if (request.weight == 0) return;
+      poison->assign(request.input.begin(), request.input.end());
+      for (float& value : *poison) value *= kPoison;
+      request.input = *poison;
+    };
+  } else if (lie == "boast") {
+    outgoing.heartbeat = [](wire::Heartbeat& heartbeat) {
+      heartbeat.samples_per_s *= kBoast;
+      heartbeat.samples_this_round *= static_cast<SampleCount>(kBoast);
     };
   } else if (lie == "report") {
     outgoing.heartbeat = [](wire::Heartbeat& heartbeat) {

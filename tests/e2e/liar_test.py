@@ -6,9 +6,10 @@ import os
 
 import programs
 import suite
-from swarm_case import RUN_ID, SwarmCase
+from swarm_case import RUN_ID, SETTINGS, SwarmCase
 
 LIAR = os.environ.get("STARLING_LIAR", programs.BIN.parent / "tests/starlingd_liar")
+TARGET_BATCH = SETTINGS["target_batch_size"]
 ADDED = 1000  # samples that a false report adds (liar.cpp)
 
 
@@ -65,6 +66,39 @@ class NoNumbers(RefusedByAll):
 
     def test_it_is_left_out_and_the_others_go_on(self):
         self.check()
+
+
+class Poison(Liar):
+    LIE = "poison"
+
+    def test_it_counts_for_no_more_than_two_others_and_the_model_learns(self):
+        """Unbounded, one such gradient among four turns every step about, and the loss rises instead."""
+        self.wait_for_rounds(self.honest, 3)
+        first = self.honest_loss()
+        self.assertGreater(first, 0)
+        programs.wait_until(lambda: self.honest_loss() < 0.85 * first, f"the loss falls by 15 % of {first:.2f}")
+        peer = self.liar.status()["peer"]
+        for volunteer in self.honest:
+            self.assertTrue(any("was unusually large" in line and peer in line for line in volunteer.daemon.log().splitlines()),
+                            f"{volunteer.name} tells who was scaled down")
+            self.assertEqual(volunteer.status()["problems"], [])
+        self.assert_the_others_agree()
+
+    def honest_loss(self):
+        told = [volunteer.status() for volunteer in self.honest]
+        return max((status for status in told if status), key=lambda status: status["samples_total"], default={"loss": 0})["loss"]
+
+
+class Boast(Liar):
+    LIE = "boast"
+
+    def test_rounds_are_no_smaller_for_it(self):
+        """Believed, it would have every round begin at once, with next to nothing in it."""
+        self.wait_for_rounds(self.honest, 15)
+        rounds = self.swarm.coordinator.rows("SELECT samples FROM round ORDER BY round")
+        later = sorted(samples for (samples,) in rounds[5:])
+        self.assertGreater(later[len(later) // 2], TARGET_BATCH / 2, f"rounds of {later} samples")
+        self.assert_the_others_agree()
 
 
 class FalseReports(Liar):
