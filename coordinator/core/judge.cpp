@@ -119,7 +119,9 @@ void Judge::note_results(const Situation& at, Member& member, const wire::Heartb
   } else if (is_early) {
     results.early_since = std::min(member.results.early_since, at.now);
     const bool refused = tells([round](const wire::RoundReport& report) { return report.round == round; });
-    const bool counts = !refused && at.now - results.early_since <= settings_.options.patience.absence;
+    // A run that was rolled back has no electorate until it decides a round: nothing from before counts in it.
+    const bool vouched = round == 0 || !last_electorate_.empty();
+    const bool counts = !refused && vouched && at.now - results.early_since <= settings_.options.patience.absence;
     results.state = counts ? Results::State::early : Results::State::voided;
   }
   member.results = results;

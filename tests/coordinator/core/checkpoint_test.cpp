@@ -107,6 +107,34 @@ TEST_CASE("a run whose members are all gone goes on from the copy, and not from 
   CHECK(swarm.decided.front().round == 100);
 }
 
+TEST_CASE("after a rollback all members that hold the given-up state do not bring it back, but go on from the copy") {
+  RecoveredRun recovered = running_run(101, digest(90));  // rolled back at round 100
+  recovered.checkpoint = copy_of(101, digest(90));
+  recovered.states = {{90, digest(90)}, {101, digest(90)}};
+  Swarm swarm(small_manifest(), recovered);
+  for (int i = 1; i <= 3; ++i) {
+    VirtualMember& member = swarm.add(i, 40);
+    member.state = digest(100);
+    member.state_round = 100;
+  }
+  swarm.run_for(seconds(200));
+  CHECK(swarm.adopted.empty());
+  CHECK(swarm.decided.empty());
+  for (int i = 1; i <= 3; ++i) {
+    VirtualMember& member = swarm.member(i);
+    CHECK(member.last_reply.round == 101);
+    CHECK(member.last_reply.state_digest == digest(90));
+    REQUIRE(member.last_reply.checkpoint.has_value());
+    member.state = digest(90);
+    member.state_round = 101;
+    member.synced = true;
+    member.train_on();
+  }
+  swarm.run_for(seconds(20));
+  REQUIRE_FALSE(swarm.decided.empty());
+  CHECK(swarm.decided.front().round == 101);
+}
+
 TEST_CASE("what a member holds counts more than an older copy") {
   RecoveredRun recovered = running_run(100, digest(100));
   recovered.checkpoint = copy_of(90, digest(90));

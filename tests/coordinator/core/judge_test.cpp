@@ -177,6 +177,23 @@ TEST_CASE("a member's results are open, early or void, and one thing at a time")
   CHECK(swarm.results_of(3, {report}).state == Results::State::voided);
 }
 
+TEST_CASE("after a rollback, results of later rounds are void at once, for nobody can bring the rounds before them") {
+  RecoveredRun recovered = running_run(4, first_state());
+  SUBCASE("rolled back") {
+    Judging swarm(recovered);
+    wire::RoundReport later = report_of(seated_group(group_id(9), 4, {1, 2}, swarm.hosts), swarm.next);
+    later.round = 6;
+    CHECK(swarm.results_of(1, {later}).state == Results::State::voided);
+  }
+  SUBCASE("an ordinary restart") {
+    recovered.last_credited = {{peer_id(1), 1001}, {peer_id(2), 1002}};
+    Judging swarm(recovered);
+    wire::RoundReport later = report_of(seated_group(group_id(9), 4, {1, 2}, swarm.hosts), swarm.next);
+    later.round = 6;
+    CHECK(swarm.results_of(1, {later}).state == Results::State::early);
+  }
+}
+
 TEST_CASE("samples that a member claims and its group does not confirm are told to the store once") {
   Judging swarm;
   const SeatedGroup group = swarm.seat(1, {1, 2, 3});

@@ -9,6 +9,7 @@
 
 #include "coordinator/server/backup.h"
 #include "shared/base/files.h"
+#include "shared/crypto/digest.h"
 #include "tests/coordinator/server/server_harness.h"
 
 namespace starling::server::testing {
@@ -219,6 +220,25 @@ TEST_CASE("a backup has no private key, says so until they were exported, and is
   // Other keys sign from now on: what was exported is not enough any more.
   REQUIRE(server.command({"keys", "offline", server.directory, (server.folder / "root").string()}).status == 0);
   CHECK(server.command({"doctor", server.directory}).says("note     keys were exported"));
+}
+
+TEST_CASE("a backup of a version that put the keys in as they were is restored as before") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::filesystem::path copy = server.folder / "copy";
+  REQUIRE(server.command({"backup", "now", server.directory, copy.string()}).status == 0);
+  std::string sums = *read_file(copy / "SHA256SUMS", 1 << 20);
+  for (const char* name : {"ca.key", "manifest.key", "server.key", "server.pem", "web.key", "web.pem"}) {
+    std::filesystem::copy_file(std::filesystem::path(server.directory) / name, copy / name);
+    sums += crypto::sha256_file(copy / name)->hex() + "  " + name + "\n";
+  }
+  REQUIRE(write_file_atomically(copy / "SHA256SUMS", sums).ok());
+  CHECK(server.command({"restore", copy.string(), "--verify"}).says("keys that anybody can read"));
+  const std::string to = (server.folder / "to").string();
+  const Ended restored = server.command({"restore", copy.string(), to});
+  REQUIRE_MESSAGE(restored.status == 0, restored.output);
+  CHECK_FALSE(restored.says("missing"));
+  CHECK(server.command({"keys", "show", to}).status == 0);
 }
 
 TEST_CASE("a wrong passphrase, none, a short one and another project's keys are refused by name, and change nothing") {
