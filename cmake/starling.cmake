@@ -3,11 +3,16 @@
 include(cmake/precompiled.cmake)
 include(cmake/unity.cmake)
 
-# starling_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [PRECOMPILED set])
+# starling_library(NAME [SOURCES …] [DEPS …] [PRIVATE_DEPS …] [PRECOMPILED set])
+# Without SOURCES it has every .cpp of its folder: so it is in folders that grow by a file with each kind of model,
+# optimizer or encoding.
 # NAME is the folder with '/' as '_'. DEPS are what its headers need, PRIVATE_DEPS what only its .cpp files see.
 # PRECOMPILED is the set of precompiled headers that it is compiled with: standard, torch, qt, qt_core, or none.
 function(starling_library name)
   cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+  endif()
   add_library(starling_${name} STATIC ${arg_SOURCES})
   add_library(starling::${name} ALIAS starling_${name})
   target_include_directories(starling_${name} PUBLIC ${PROJECT_SOURCE_DIR})

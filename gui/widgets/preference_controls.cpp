@@ -224,4 +224,18 @@ QWidget* makeSchedule(DaemonModel& daemon, const char* on_preference, const char
   return box;
 }
 
+// The value when nothing was chosen tells the kind of a setting.
+QWidget* makeControl(models::DaemonModel& daemon, const wire::PreferenceInfo& info) {
+  const char* name = info.name.data();  // a literal
+  const QString label = QString::fromUtf8(info.help.data(), static_cast<qsizetype>(info.help.size()));
+  const std::string unset = *wire::preference_text({}, info.name);
+  if (const auto range = wire::preference_range(info.name)) {
+    if (unset == "none") return makeLimit(daemon, name, label, {range->min, range->min < 1 ? 1 : 0});
+    return makeNumber(daemon, name, label);
+  }
+  if (unset == "yes" || unset == "no") return makeSwitch(daemon, name, label);
+  if (unset == wire::to_string(wire::UseMode::rules)) return makeMode(daemon, name, label);
+  return makeWords(daemon, name, label, {});
+}
+
 }  // namespace starling::widgets

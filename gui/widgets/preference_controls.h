@@ -25,5 +25,8 @@ QWidget* makeMode(models::DaemonModel& daemon, const char* preference, const QSt
 QWidget* makeWords(models::DaemonModel& daemon, const char* preference, const QString& label, const QString& example);
 QWidget* makeSchedule(models::DaemonModel& daemon, const char* on_preference, const char* hours_preference,
                       const QString& label);
+// The control for the setting's kind, with the command line's text as its label: for settings that have no words of
+// their own in the window.
+QWidget* makeControl(models::DaemonModel& daemon, const wire::PreferenceInfo& info);
 
 }  // namespace starling::widgets

@@ -40,6 +40,7 @@ PreferencesPage::PreferencesPage(models::DaemonModel& daemon, QWidget* parent)
   addWhen();
   addHowMuch();
   addNetwork();
+  addOthers();
   groups_->addStretch(1);
   setWidget(content);
   setWidgetResizable(true);
@@ -121,6 +122,15 @@ void PreferencesPage::addNetwork() {
   addGroup(tr("Newer versions of Starling"),
            {makeSwitch(d, "update_check", tr("Look for them once a day")),
             makeSwitch(d, "update_install", tr("Install them between two rounds, unless the system does that"))});
+}
+
+void PreferencesPage::addOthers() {
+  QList<QWidget*> controls;
+  for (const wire::PreferenceInfo& info : wire::preference_infos()) {
+    const QString name = QString::fromUtf8(info.name.data(), static_cast<qsizetype>(info.name.size()));
+    if (groups_->parentWidget()->findChild<QWidget*>(name) == nullptr) controls.append(makeControl(daemon_, info));
+  }
+  if (!controls.isEmpty()) addGroup(tr("More"), controls);
 }
 
 void PreferencesPage::showEvent(QShowEvent* event) {

@@ -27,6 +27,8 @@ class PreferencesPage : public QScrollArea {
   void addWhen();
   void addHowMuch();
   void addNetwork();
+  // Adds those that no other group has, with the texts of the command line.
+  void addOthers();
   void showPreset();
 
   models::DaemonModel& daemon_;

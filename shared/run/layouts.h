@@ -1,7 +1,9 @@
-// The parameters and costs of each architecture; the table over them is in model_layout.cpp.
+// The parameters and costs of each architecture, and the table of them all.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 
 namespace starling::wire {
 
+// Puts the tensors of a layout one behind the other, without gaps.
 class LayoutBuilder {
  public:
   void matrix(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
@@ -70,5 +73,68 @@ double gpt_activations(const ModelOptions& model);
 double albert_activations(const ModelOptions& model);
 double resnet_activations(const ModelOptions& model);
 double mlp_activations(const ModelOptions& model);
+
+inline std::int64_t no_values(const ModelOptions&) { return 0; }
+inline std::int64_t mlp_values(const ModelOptions& model) { return model.inputs; }
+inline std::int64_t resnet_values(const ModelOptions& model) {
+  return std::int64_t{model.channels} * model.image_size * model.image_size;
+}
+
+// The data that an architecture learns from, and its abilities: facts that model_options.h and model_layout.h ask for.
+struct ArchitectureFacts {
+  std::span<const DataKind> data_kinds;
+  SampleForm text_form = SampleForm::next_token;
+  bool has_program = false;
+  bool writes_text = false;
+  std::int64_t (*input_values)(const ModelOptions&) = no_values;
+};
+
+inline constexpr std::array kAnyData{DataKind::bytes, DataKind::tokens, DataKind::labelled};
+inline constexpr std::array kTokens{DataKind::tokens};
+inline constexpr std::array kLabelled{DataKind::labelled};
+inline constexpr std::span<const DataKind> kText = std::span(kAnyData).first(2);
+
+// An architecture in the table: its parameters, and a sample's floating-point operations and floats kept.
+struct ArchitectureTraits {
+  Architecture architecture;
+  std::vector<ParameterInfo> (*layout)(const ModelOptions&);
+  double (*flops)(const ModelOptions&);
+  double (*activations)(const ModelOptions&);
+  ArchitectureFacts facts;
+};
+
+// Every architecture, in the order of the enum. Its settings: each_model_setting(). Its computation: client/models.
+inline constexpr std::array kArchitectures = {
+    ArchitectureTraits{
+        Architecture::gpt, gpt_layout, gpt_flops, gpt_activations, {.data_kinds = kText, .writes_text = true}},
+    ArchitectureTraits{Architecture::albert,
+                       albert_layout,
+                       albert_flops,
+                       albert_activations,
+                       {.data_kinds = kTokens, .text_form = SampleForm::masked_tokens}},
+    ArchitectureTraits{Architecture::resnet,
+                       resnet_layout,
+                       resnet_flops,
+                       resnet_activations,
+                       {.data_kinds = kLabelled, .input_values = resnet_values}},
+    ArchitectureTraits{Architecture::mlp,
+                       mlp_layout,
+                       mlp_flops,
+                       mlp_activations,
+                       {.data_kinds = kLabelled, .input_values = mlp_values}},
+    ArchitectureTraits{Architecture::script,
+                       script_layout,
+                       script_flops,
+                       script_activations,
+                       {.data_kinds = kAnyData, .has_program = true}},
+};
+
+constexpr bool architectures_in_order() {
+  for (std::size_t i = 0; i < kArchitectures.size(); ++i) {
+    if (kArchitectures[i].architecture != static_cast<Architecture>(i)) return false;
+  }
+  return kArchitectures.size() == kArchitectureWords.size();
+}
+static_assert(architectures_in_order());
 
 }  // namespace starling::wire

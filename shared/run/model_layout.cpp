@@ -1,7 +1,6 @@
 #include "shared/run/model_layout.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "shared/base/words.h"
@@ -12,69 +11,11 @@ namespace starling::wire {
 
 namespace {
 
-std::int64_t no_values(const ModelOptions&) { return 0; }
-std::int64_t mlp_values(const ModelOptions& model) { return model.inputs; }
-std::int64_t resnet_values(const ModelOptions& model) {
-  return std::int64_t{model.channels} * model.image_size * model.image_size;
+const ArchitectureTraits& traits_of(const ModelOptions& model) {
+  return kArchitectures[static_cast<std::size_t>(model.architecture)];
 }
 
-struct Facts {
-  std::span<const DataKind> data_kinds;
-  SampleForm text_form = SampleForm::next_token;
-  bool has_program = false;
-  bool writes_text = false;
-  std::int64_t (*input_values)(const ModelOptions&) = no_values;
-};
-
-constexpr std::array kAnyData{DataKind::bytes, DataKind::tokens, DataKind::labelled};
-constexpr std::array kTokens{DataKind::tokens};
-constexpr std::array kLabelled{DataKind::labelled};
-constexpr std::span<const DataKind> kText = std::span(kAnyData).first(2);
-
-struct Traits {
-  Architecture architecture;
-  std::vector<ParameterInfo> (*layout)(const ModelOptions&);
-  double (*flops)(const ModelOptions&);
-  double (*activations)(const ModelOptions&);
-  Facts facts;
-};
-
-// Every architecture, in the order of the enum. Its settings: each_model_setting(). Its computation: client/models.
-constexpr std::array kTraits = {
-    Traits{Architecture::gpt, gpt_layout, gpt_flops, gpt_activations, {.data_kinds = kText, .writes_text = true}},
-    Traits{Architecture::albert,
-           albert_layout,
-           albert_flops,
-           albert_activations,
-           {.data_kinds = kTokens, .text_form = SampleForm::masked_tokens}},
-    Traits{Architecture::resnet,
-           resnet_layout,
-           resnet_flops,
-           resnet_activations,
-           {.data_kinds = kLabelled, .input_values = resnet_values}},
-    Traits{Architecture::mlp,
-           mlp_layout,
-           mlp_flops,
-           mlp_activations,
-           {.data_kinds = kLabelled, .input_values = mlp_values}},
-    Traits{Architecture::script,
-           script_layout,
-           script_flops,
-           script_activations,
-           {.data_kinds = kAnyData, .has_program = true}},
-};
-
-constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < kTraits.size(); ++i) {
-    if (kTraits[i].architecture != static_cast<Architecture>(i)) return false;
-  }
-  return kTraits.size() == kArchitectureWords.size();
-}
-static_assert(is_in_order());
-
-const Traits& traits_of(const ModelOptions& model) { return kTraits[static_cast<std::size_t>(model.architecture)]; }
-
-const Facts& facts_of(const ModelOptions& model) { return traits_of(model).facts; }
+const ArchitectureFacts& facts_of(const ModelOptions& model) { return traits_of(model).facts; }
 
 }  // namespace
 

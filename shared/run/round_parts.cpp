@@ -20,6 +20,8 @@ constexpr double kGossipGainMax = 2;
 // True if results leave values out: those of the codec that may.
 bool has_sparse_results(const RunManifest& manifest) { return !carries_results(manifest.round.codec); }
 
+std::string quoted(Codec codec) { return fmt::format("'{}'", to_string(codec)); }
+
 // Sums: the vector that the trainer shares with the daemon and the one that grows; and the one before, which is
 // averaged or still asked for, and the average: these two are of a fragment, if rounds average fragments.
 PartVectors vectors_of_sums(const RunManifest& manifest) { return {0, 2 + 2.0 / fragments(manifest)}; }
@@ -72,14 +74,17 @@ void check_codecs(Checker& check, const RunManifest& manifest) {
   const Codec contributions = manifest.round.contribution_codec.value_or(manifest.round.codec);
   const bool sparse_results = has_sparse_results(manifest);
   check.that((!sparse_results && carries_results(contributions)) || manifest.round.error_feedback > 0, "error_feedback",
-             "0", "above 0 (0.95, say) where anything travels as sparse");
+             "0",
+             fmt::format("above 0 (0.95, say) where anything travels as {}",
+                         to_string(sparse_results ? manifest.round.codec : contributions)));
   check.that(
-      !sparse_results || manifest.optimizer.kind == OptimizerKind::sgd, "codec", "'sparse'",
+      !sparse_results || manifest.optimizer.kind == OptimizerKind::sgd, "codec", quoted(manifest.round.codec),
       "another one where optimizer.kind is not 'sgd': what is said in a later round, but all at once, has to count "
       "as much as if it had been said in time");
   check.that(
       !sparse_results || manifest.round.averaging.formation != Formation::grid, "averaging.formation", "'grid'",
-      "'auto' or 'one-group' where codec is 'sparse': what columns and their heads average again has to be whole");
+      fmt::format("'auto' or 'one-group' where codec is {}: what columns and their heads average again has to be whole",
+                  quoted(manifest.round.codec)));
 }
 
 // The contribution's error, and the result's.
@@ -98,7 +103,7 @@ void check_low_rank(Checker& check, const RunManifest& manifest) {
                fmt::format("{}", manifest.round.low_rank),
                "0, or fewer: no matrix of this model gains from so many factors");
   }
-  check.that(!has_sparse_results(manifest), "codec", "'sparse'",
+  check.that(!has_sparse_results(manifest), "codec", quoted(manifest.round.codec),
              "another one where low_rank is not 0: factors make up for matrices, not for what a codec leaves out");
   check.that(manifest.round.averaging.formation != Formation::grid, "averaging.formation", "'grid'",
              "'auto' or 'one-group' where low_rank is not 0: columns and their heads average vectors only once");
@@ -139,7 +144,7 @@ void check_gossip(Checker& check, const RunManifest& manifest) {
         "empty where delay_parameter_updates is true: parameters that have not heard of the last round do not mix");
   }
   check_gossip_settings(check, *manifest.local);
-  check.that(!gossips(manifest.local) || !has_sparse_results(manifest), "codec", "'sparse'",
+  check.that(!gossips(manifest.local) || !has_sparse_results(manifest), "codec", quoted(manifest.round.codec),
              "another one where local.partners is not empty: mixings have no error feedback");
 }
 

@@ -260,6 +260,11 @@ def check_used_headers(texts):
         yield Finding(HOUSE, 1, f"the product includes {path} now: remove it from NOT_YET_USED")
 
 
+def takes_all(recipe):
+    """Whether a library of the CMakeLists.txt names no files: then it has all of its folder."""
+    return any("SOURCES" not in body for body in re.findall(r"starling_library\(([^()]*)\)", recipe))
+
+
 def names_source(recipe, name):
     """Whether a CMakeLists.txt names the file, whole or, as in ${name}_fuzz.cpp, in two places."""
     def has_word(word):
@@ -272,6 +277,8 @@ def names_source(recipe, name):
 def check_built(paths, recipes):
     """Every .cpp is named by a CMakeLists.txt: otherwise it would not be compiled, and its tests would not run."""
     for path in (p for p in paths if p.endswith(".cpp")):
+        if takes_all(recipes.get(f"{Path(path).parent.as_posix()}/CMakeLists.txt", "")):
+            continue
         above = [parent.as_posix() for parent in Path(path).parents]
         texts = (recipes[f"{folder}/CMakeLists.txt"] for folder in above if f"{folder}/CMakeLists.txt" in recipes)
         if not any(names_source(text, Path(path).name) for text in texts):

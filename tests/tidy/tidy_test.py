@@ -349,6 +349,13 @@ class Folders(unittest.TestCase):
         self.assertEqual([f.path for f in tidy.check_built(paths, recipes)],
                          ["tests/fuzz/old_main.cpp", "tests/fuzz/codecs_fuzz.cpp", "tests/fuzz/frames.cpp"])
 
+    def test_a_library_that_names_no_files_has_those_of_its_own_folder(self):
+        recipes = {"shared/run/CMakeLists.txt": "starling_library(shared_run\n  DEPS a)\n",
+                   "shared/net/CMakeLists.txt": "starling_library(shared_net\n  SOURCES a.cpp\n  DEPS a)\n"}
+        paths = ["shared/run/b.cpp", "shared/run/deeper/b.cpp", "shared/net/b.cpp"]
+        self.assertEqual([f.path for f in tidy.check_built(paths, recipes)],
+                         ["shared/run/deeper/b.cpp", "shared/net/b.cpp"])
+
 
 
 class Algorithms(unittest.TestCase):

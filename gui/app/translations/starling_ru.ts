@@ -1749,6 +1749,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Сеть</translation>
     </message>
     <message>
+        <source>More</source>
+        <translation>Прочее</translation>
+    </message>
+    <message>
         <source>Use the network</source>
         <translation>Использовать сеть</translation>
     </message>

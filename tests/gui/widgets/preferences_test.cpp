@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <cmath>
 
+#include "gui/widgets/preference_controls.h"
 #include "gui/widgets/week_grid.h"
 #include "tests/gui/support/desk.h"
 #include "tests/gui/support/qt_test.h"
@@ -46,6 +47,21 @@ TEST_CASE("there is a control for every setting that the daemon knows") {
     CAPTURE(info.name);
     CHECK(opened.control<QWidget>(info.name) != nullptr);
   }
+}
+
+TEST_CASE("a setting without words of its own in the window gets the control of its kind") {
+  Opened opened;
+  QWidget parent;
+  for (const wire::PreferenceInfo& info : wire::preference_infos()) makeControl(opened.model, info)->setParent(&parent);
+  parent.findChild<QCheckBox*>(QStringLiteral("on_battery"))->click();
+  CHECK(wait_for([&] { return opened.now().when.on_battery; }));
+  parent.findChild<QDoubleSpinBox*>(QStringLiteral("idle_minutes"))->setValue(7);
+  CHECK(wait_for([&] { return opened.now().when.idle_minutes == 7; }));
+  auto* relay = parent.findChild<QDoubleSpinBox*>(QStringLiteral("relay_max_mbit_s"));
+  relay->parentWidget()->findChild<QCheckBox*>()->click();
+  CHECK(wait_for([&] { return opened.now().traffic.relay_max_mbit_s == 0.1; }));
+  CHECK(parent.findChild<QComboBox*>(QStringLiteral("gpu"))->count() == 3);
+  CHECK(parent.findChild<QLineEdit*>(QStringLiteral("exclusive_programs")) != nullptr);
 }
 
 TEST_CASE("each kind of control changes the daemon's setting, and follows it") {
