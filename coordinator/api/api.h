@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coordinator/accounts/accounts.h"
+#include "coordinator/api/call_limits.h"
 #include "coordinator/api/checkpoint_inbox.h"
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/run_service.h"
@@ -30,6 +31,7 @@ struct Api {
   const HostTable& hosts;
   accounts::Accounts& accounts;
   accounts::KeyedLimiter& joins;  // by address, where joining needs no invite
+  CallLimits& calls;
   RunService& run;
   CheckpointInbox& checkpoints;
   const operations::MaintenanceSign& maintenance;
@@ -37,7 +39,8 @@ struct Api {
   std::int64_t copies_bytes = 0;  // copies of runs' states take no more than this, apart from the newest two of a run
 };
 
-// Adds every /v1 route and /healthz. `api` must outlive the router.
+// Adds every /v1 route and /healthz. A member's calls beyond CallLimits are answered with 429. `api` must outlive the
+// router.
 void add_routes(gate::Router& router, const Api& api);
 
 // Returns the account of the calling computer. unauthenticated or permission_denied for computers that may not call.

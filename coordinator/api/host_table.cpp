@@ -55,6 +55,13 @@ bool HostTable::established(AccountId account) const {
   return word.established;
 }
 
+void HostTable::look_again(AccountId account) const {
+  const TimePoint old = clock_.now() - kFreshFor;
+  MutexLock lock(mutex_);
+  if (const auto known = accounts_known_.find(account); known != accounts_known_.end()) known->second.read_at = old;
+  if (enough_) enough_->read_at = old;
+}
+
 bool HostTable::enough_established() const {
   const TimePoint now = clock_.now();
   Word word;

@@ -406,6 +406,8 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     } else if (const auto* claim = std::get_if<core::ClaimUnconfirmed>(&op)) {
       const db::UnconfirmedClaim row{run_id, claim->round, claim->peer, claim->account, claim->samples, claim->wall};
       store("store an unconfirmed claim", [&stores, row] { return stores.credit.claims.add(row); });
+    } else if (const auto* restarted = std::get_if<core::ProbationRestarted>(&op)) {
+      restart_probation(restarted->account);
     } else if (const auto* lane = std::get_if<core::LaneAssigned>(&op)) {
       store_lane(active, *lane);
     } else if (const auto* dealt = std::get_if<core::LeasesDealt>(&op)) {
@@ -437,6 +439,15 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }
   }
+}
+
+// It is written behind the rounds that are decided already, which may confirm work of the account.
+void RunService::restart_probation(AccountId account) {
+  rounds_.add("store that an account is on probation", in_this_term([this, account]() -> Status {
+                STARLING_TRY(parts_.stores.people.accounts.restart_probation(account));
+                parts_.hosts.look_again(account);
+                return {};
+              }));
 }
 
 // Lanes that were assigned while the store was busy are written together: a whole swarm may come at once.

@@ -99,6 +99,7 @@ class RunService final : public reach::RelayRules {
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned);
   void store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt);
+  void restart_probation(AccountId account);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);
   void store(std::string what, StoreWriter::Write write);

@@ -63,7 +63,7 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   if (report.round >= round + static_cast<RoundIndex>(kRoundsAheadMax)) return {};
   if (report.round < round) {
     hear_of_members(round, reporter, report);
-    note_contradiction(reporter, report);
+    note_contradiction(reporter, report, ops);
     note_claim(at, report.round, reporter, claimed_by(reporter, report), ops);
     return {};
   }
@@ -71,9 +71,7 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   if (Status status = check(at.run, report, reporter); !status.ok()) {
     // A coordinator that died may have dealt groups that its store has never heard of.
     const bool may_be_honest = at.run.restarted_within(settings_.options.patience.absence, at.now);
-    if (status.error().code == ErrorCode::invalid_argument && !may_be_honest) {
-      reputation_.on_false_word(round, reporter);
-    }
+    if (status.error().code == ErrorCode::invalid_argument && !may_be_honest) note_lie(round, reporter, ops);
     return status.error().message;
   }
   const Status kept = reports_.add(at.now, reporter, report);
@@ -81,11 +79,18 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   return kept.ok() ? std::string() : kept.error().message;
 }
 
+// The computer is relied on less, and its account has to earn its say once more.
+void Judge::note_lie(RoundIndex round, const PeerId& reporter, Ops& ops) {
+  if (!reputation_.on_false_word(round, reporter)) return;
+  const auto account = settings_.known_hosts.account_of(reporter);
+  if (account) ops.emplace_back(ProbationRestarted{*account});
+}
+
 // Members that finish a round in one group hold one state. Another one is a lie, or a machine that errs.
-void Judge::note_contradiction(const PeerId& reporter, const wire::RoundReport& report) {
+void Judge::note_contradiction(const PeerId& reporter, const wire::RoundReport& report, Ops& ops) {
   const auto decided = decided_.find(report.round);
   if (decided == decided_.end() || decided->second.group != report.group) return;
-  if (report.state_digest != decided->second.state_digest) reputation_.on_false_word(report.round, reporter);
+  if (report.state_digest != decided->second.state_digest) note_lie(report.round, reporter, ops);
 }
 
 void Judge::note_claim(const Situation& at, RoundIndex round, const PeerId& peer, SampleCount claimed, Ops& ops) {
@@ -318,12 +323,13 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.wall = at.wall;
   const std::vector<wire::Contribution> credited = credit_contributors(at, *verdict, leases, decided);
   decided.confirmed = confirmed_accounts(*verdict, decided.contributions);
-  for (const PeerId& peer : contradicting(round, result)) reputation_.on_false_word(round, peer);
+  const std::set<PeerId> against = contradicting(round, result);
   decided_[round] = {result.group, result.state_digest};
   std::erase_if(decided_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   decided.successor = successor_of(verdict->group, verdict->contributions, result.state_digest);
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));
+  for (const PeerId& peer : against) note_lie(round, peer, ops);
   claims_.on_decided(round, credited);
   decision.credited = credited;
   for (const auto& [peer, claimed] : reports_.claims(round)) note_claim(at, round, peer, claimed, ops);

@@ -80,8 +80,8 @@ class Judge {
 
   [[nodiscard]] const ReportBook& reports() const { return reports_; }
   [[nodiscard]] Standing standing_of(const PeerId& peer) const { return reputation_.of(peer); }
-  // The member's word in this round is false.
-  void on_false_word(RoundIndex round, const PeerId& peer) { reputation_.on_false_word(round, peer); }
+  // The member's figure in this round is false.
+  void on_false_figure(RoundIndex round, const PeerId& peer) { (void)reputation_.on_false_word(round, peer); }
   // A group waited for the member in this round for long, and it did not come.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds) { reputation_.on_absence(round, peer, rounds); }
   [[nodiscard]] CreditBook& credit() { return credit_; }
@@ -90,7 +90,8 @@ class Judge {
  private:
   struct Verdict;
 
-  void note_contradiction(const PeerId& reporter, const wire::RoundReport& report);
+  void note_lie(RoundIndex round, const PeerId& reporter, Ops& ops);
+  void note_contradiction(const PeerId& reporter, const wire::RoundReport& report, Ops& ops);
   [[nodiscard]] std::set<PeerId> contradicting(RoundIndex round, const ResultClass& result) const;
   void note_claim(const Situation& at, RoundIndex round, const PeerId& peer, SampleCount claimed, Ops& ops);
   [[nodiscard]] Status check(const RunStatus& run, const wire::RoundReport& report, const PeerId& reporter);

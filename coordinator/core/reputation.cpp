@@ -91,7 +91,7 @@ void Reputation::on_absence(RoundIndex round, const PeerId& peer, double rounds)
   absences_[round][peer] += std::clamp(kAbsentWeightMax * rounds, kAbsentWeightMin, kAbsentWeightMax);
 }
 
-void Reputation::on_false_word(RoundIndex round, const PeerId& peer) { false_words_[round].insert(peer); }
+bool Reputation::on_false_word(RoundIndex round, const PeerId& peer) { return false_words_[round].insert(peer).second; }
 
 const Seat& Reputation::newest_seat(const PeerId& peer) const {
   static const Seat kNone{{}, 0, wire::MemberRole::full, false};

@@ -66,8 +66,8 @@ class Reputation {
   // member in a round is heard.
   void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats);
   // Notes that the coordinator itself knows that the member's word in `round` is false: others measured another
-  // held-out loss (EvaluationTurn), or it reported a result that it cannot have.
-  void on_false_word(RoundIndex round, const PeerId& peer);
+  // held-out loss (EvaluationTurn), or it reported a result that it cannot have. False if that was known before.
+  bool on_false_word(RoundIndex round, const PeerId& peer);
   // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: the
   // length of the wait, in usual rounds.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds);

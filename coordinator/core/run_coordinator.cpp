@@ -155,7 +155,7 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
     ops.emplace_back(
         EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, figure.accuracy, wall});
   }
-  for (const PeerId& peer : verdict->outvoted) judge.on_false_word(run.round, peer);
+  for (const PeerId& peer : verdict->outvoted) judge.on_false_figure(run.round, peer);
 }
 
 void RunCoordinator::Impl::drop_failed_plan(TimePoint now, WallTime wall) {

@@ -225,6 +225,11 @@ struct ClaimUnconfirmed {
   SampleCount samples = 0;  // at least 1
   WallTime wall;
 };
+// A computer of the account told the coordinator a result that it cannot have: the account is on probation, and none of
+// its rounds so far counts as confirmed.
+struct ProbationRestarted {
+  AccountId account = 0;
+};
 // A member has a new lane.
 struct LaneAssigned {
   LaneHolder holder;
@@ -277,8 +282,9 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // the text that the volunteer sees
 };
-using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, LaneAssigned, LeasesDealt, SamplesTried,
-                             SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp =
+    std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, ProbationRestarted, LaneAssigned, LeasesDealt,
+                 SamplesTried, SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
 
 // The volume that two members may pass through the operator's relay.
 struct RelayShare {

@@ -355,6 +355,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(const auto people, open_people({project, options, database->stores(), clock, maintenance}));
   const std::string& secret = people->accounts.parts().secret;
   accounts::KeyedLimiter joins(crypto::random_u64(), clock.now(), api::kJoinLimits);
+  api::CallLimits calls(crypto::random_u64(), clock.now());
   STARLING_ASSIGN(const auto training, open_training({project, options, identity, database->stores(), clock}));
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
@@ -362,9 +363,19 @@ Status serve(const ServeOptions& options) {
   const TimedParts parts{leadership, *training, people->bans, maintenance, backups, database->stores()};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
-  const api::Api api{project.config.name, project.files.artefacts(), project.root.to_pem(), project.authority,
-                     database->stores(),  training->hosts,           people->accounts,      joins,
-                     training->run,       training->checkpoints,     maintenance,           clock,
+  const api::Api api{project.config.name,
+                     project.files.artefacts(),
+                     project.root.to_pem(),
+                     project.authority,
+                     database->stores(),
+                     training->hosts,
+                     people->accounts,
+                     joins,
+                     calls,
+                     training->run,
+                     training->checkpoints,
+                     maintenance,
+                     clock,
                      project.config.copies_bytes};
   api::add_routes(router, api);
   Listeners listeners{nullptr, training->relay.get()};  // the gate is set before the first request

@@ -205,6 +205,13 @@ Result<std::int64_t> SqlAccountStore::revocations() const {
       "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'revocations'), 0)");
 }
 
+Status SqlAccountStore::restart_probation(AccountId id) {
+  return access_.writes.run([id](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement update, connection.prepare("UPDATE account SET confirmed = 0 WHERE id = ?"));
+    return update.bind(id).run();
+  });
+}
+
 Result<std::int64_t> SqlAccountStore::established(std::int64_t enough) const {
   STARLING_ASSIGN(const auto counts,
                   select(access_,

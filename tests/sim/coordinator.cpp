@@ -137,6 +137,8 @@ void Coordinator::apply(const core::StoreOp& op) {
     ++store_.epochs[sample->epoch];
     store_.set_aside.push_back(*sample);
     if (on_set_aside) on_set_aside(*sample);
+  } else if (const auto* restarted = std::get_if<core::ProbationRestarted>(&op)) {
+    store_.confirmed.erase(restarted->account);
   } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
     if (on_adopted) on_adopted(*adopted);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {

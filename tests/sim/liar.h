@@ -34,8 +34,8 @@ std::optional<Lie> lie_named(std::string_view name);
 // The names: "lone-report, filed-ahead" and so on.
 std::string lie_names();
 
-constexpr int kSybilHosts = 50;  // computers of the one account, if it could; or accounts of a crowd
-constexpr double kCrowdComesS = 60;
+constexpr int kSybilHosts = 50;      // computers of the one account, if it could; or accounts of a crowd
+constexpr double kCrowdComesS = 60;  // at the earliest
 
 // A digest that no honest computation ends with.
 Digest invented_state(std::uint64_t seed);

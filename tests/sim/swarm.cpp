@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -34,6 +36,7 @@ constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
+constexpr Duration kCrowdLooks = std::chrono::seconds(1);
 constexpr AccountId kSybilAccount = 1'000'000;
 // The distance of the begin from the furthest sample: a member that is further away has left the problem behind. With
 // error feedback it may be: a small round after larger ones also brings what they have left out, over its own samples.
@@ -113,6 +116,8 @@ class Swarm final : private World, private Network::Mediator {
   void on_batch_done(const Peer& peer, Duration after) override;
 
   void add_peers();
+  // Starts the peer as soon as the project has enough established accounts.
+  void join_established(Peer& peer);
   [[nodiscard]] bool lies(const Peer& peer) const { return peer.index() >= options_.peers; }
   [[nodiscard]] Liar& liar_of(const Peer& peer) {
     return liars_[static_cast<std::size_t>(peer.index() - options_.peers)];
@@ -210,8 +215,20 @@ void Swarm::add_peers() {
     const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
     // The account has as many computers as it may have: this one is not let in.
     if (is_liar && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
-    scheduler_.after(from_seconds(from_s), [peer = peers_.back().get()] { peer->start(); });
+    const bool of_crowd = is_liar && lie_of(index - options_.peers) == Lie::crowd;
+    scheduler_.after(from_seconds(from_s), [this, of_crowd, peer = peers_.back().get()] {
+      of_crowd ? join_established(*peer) : peer->start();
+    });
   }
+}
+
+// While hardly anybody has had work confirmed, newcomers decide among themselves (docs/trust.md).
+void Swarm::join_established(Peer& peer) {
+  const std::map<AccountId, int>& confirmed = coordinator_.store().confirmed;
+  const auto established = std::count_if(confirmed.begin(), confirmed.end(),
+                                         [](const auto& entry) { return entry.second >= core::kConfirmedRounds; });
+  if (established >= core::kEstablishedEnough) return peer.start();
+  scheduler_.after(kCrowdLooks, [this, &peer] { join_established(peer); });
 }
 
 void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) {

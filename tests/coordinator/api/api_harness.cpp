@@ -112,7 +112,7 @@ void TestProject::start() {
                                                                              "a secret of the test's",
                                                                              {.hash_log2_n = 8}});
   api_ = std::make_unique<Api>(Api{"Test", folder.path(), manifest_key.public_key().to_pem(), authority, stores_,
-                                   *hosts_, *accounts_, joins_, *run_, checkpoints_, maintenance_, clock});
+                                   *hosts_, *accounts_, joins_, calls_, *run_, checkpoints_, maintenance_, clock});
   router_ = std::make_unique<gate::Router>();
   add_routes(*router_, *api_);
   gate::GateOptions options;

@@ -79,6 +79,7 @@ class TestProject {
 
   accounts::Policy policy_;
   accounts::KeyedLimiter joins_{1, clock.now(), kJoinLimits};
+  CallLimits calls_{1, clock.now()};
   CheckpointInbox checkpoints_{folder.path()};
   operations::MaintenanceSign maintenance_;
   db::Stores stores_;

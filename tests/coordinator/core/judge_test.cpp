@@ -207,6 +207,31 @@ TEST_CASE("samples that a member claims and its group does not confirm are told 
   CHECK(std::get<ClaimUnconfirmed>(swarm.ops.back()).samples == 5);
 }
 
+TEST_CASE(
+    "a result that contradicts the decided one puts its account on probation again, before or after the decision") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3});
+  const wire::RoundReport lie = report_of(group, first_state());
+  for (const int number : {1, 2}) CHECK(swarm.tell(number, report_of(group, swarm.next)).empty());
+  SUBCASE("before") {
+    CHECK(swarm.tell(3, lie).empty());
+    CHECK(swarm.count<ProbationRestarted>() == 0);  // it may still be the truth
+    REQUIRE(swarm.decide().has_value());
+  }
+  SUBCASE("after") {
+    REQUIRE(swarm.decide().has_value());
+    ++swarm.run.round;
+    swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+    CHECK(swarm.count<ProbationRestarted>() == 0);
+    for (int time = 0; time < 2; ++time) CHECK(swarm.tell(3, lie).empty());
+  }
+  REQUIRE(swarm.count<ProbationRestarted>() == 1);
+  for (const StoreOp& op : swarm.ops) {
+    const auto* restarted = std::get_if<ProbationRestarted>(&op);
+    if (restarted != nullptr) CHECK(restarted->account == swarm.hosts.account_of(peer_id(3)));
+  }
+}
+
 TEST_CASE("when nobody holds the state the swarm goes back to one that it once agreed on, after a while") {
   RecoveredRun recovered = running_run(4, state_after(first_state(), group_id(4)));
   const Digest older = state_after(first_state(), group_id(3));

@@ -132,6 +132,12 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(stores.people.accounts.established(1).value() == 1);
   REQUIRE(stores.people.keeper.set_vouched(ben, false).ok());
   CHECK(stores.people.accounts.established(5).value() == 1);
+  REQUIRE(stores.people.accounts.restart_probation(ada).ok());
+  CHECK(stores.people.accounts.find_account(ada)->confirmed == 0);
+  CHECK(stores.people.accounts.established(5).value() == 0);
+  REQUIRE(stores.people.keeper.set_vouched(ada, true).ok());
+  REQUIRE(stores.people.accounts.restart_probation(ada).ok());
+  CHECK(stores.people.accounts.find_account(ada)->established());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a wrong, expired, withdrawn or used up invite opens nothing") {
