@@ -7,6 +7,7 @@
 
 #include "coordinator/accounts/accounts.h"
 #include "coordinator/api/checkpoint_inbox.h"
+#include "coordinator/api/deny_list.h"
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
@@ -28,6 +29,7 @@ struct Api {
   const crypto::CertificateAuthority& authority;
   const db::Stores& stores;
   const HostTable& hosts;
+  const DenyList& denied;
   accounts::Accounts& accounts;
   accounts::KeyedLimiter& joins;  // by address, where joining needs no invite
   RunService& run;

@@ -205,6 +205,12 @@ Result<std::int64_t> SqlAccountStore::revocations() const {
       "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'revocations'), 0)");
 }
 
+Result<std::vector<Host>> SqlAccountStore::revoked_since(WallTime since, std::size_t most) const {
+  return select(
+      access_, std::string(kHostColumns) + "WHERE revoked = 1 AND last_seen_ms >= ? ORDER BY last_seen_ms DESC LIMIT ?",
+      read_host, since.unix_ms, static_cast<std::int64_t>(most));
+}
+
 Result<std::int64_t> SqlAccountStore::established(std::int64_t enough) const {
   STARLING_ASSIGN(const auto counts,
                   select(access_,

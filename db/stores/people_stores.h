@@ -38,6 +38,8 @@ class AccountStore {
   virtual Status set_revoked(const PeerId& peer, bool revoked, Revoker by, std::int64_t hosts_max = 0) = 0;
   // Grows whenever hosts are revoked or let in again.
   virtual Result<std::int64_t> revocations() const = 0;
+  // Returns revoked hosts that were heard from at that time or later, the last ones first, at most `most`.
+  virtual Result<std::vector<Host>> revoked_since(WallTime since, std::size_t most) const = 0;
   // Returns how many accounts are established, but at most `enough`.
   virtual Result<std::int64_t> established(std::int64_t enough) const = 0;
 };
