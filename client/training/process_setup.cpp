@@ -35,6 +35,7 @@ void warm_up(int threads) {
   const at::Tensor sum = at::log_softmax(at::matmul(matrix, matrix), 1).sum() +
                          at::conv2d(ones({2, 3, 16, 16}), ones({4, 3, 3, 3})).tanh().sum();
   sum.backward();
+  (void)at::rand({1});  // the default generator takes its seed from a file
   const std::vector<float> factor(std::size_t{kSide} * kSide, 1);
   std::vector<float> product(factor.size());
   const models::Matrix square{factor.data(), kSide, kSide, kSide};
