@@ -137,6 +137,9 @@ void ProjectRun::on_heartbeat_answered(TimePoint now, const Result<wire::Heartbe
   }
   note_line();
   reach_.follow(*reply);
+  network_->deny(reply->named.revoked);
+  network_->name_newcomers(reply->named.newcomers,
+                           [this] { threads_.deliver([this](TimePoint due) { session_.tell_soon(due); }); });
   session_.on_heartbeat_reply(now, *reply);
 }
 

@@ -26,16 +26,16 @@ void Reach::tell(wire::Heartbeat& heartbeat) const {
 }
 
 void Reach::follow(const wire::HeartbeatReply& reply) {
-  if (!known_ || reply.reachability != reachability_) {
+  if (!known_ || reply.seen.reachability != reachability_) {
     log_info("others {} dial this computer at {} port {}",
-             reply.reachability == wire::Reachability::reachable ? "can"
-             : reply.reachability == wire::Reachability::blocked ? "cannot"
-                                                                 : "may or may not be able to",
-             reply.address, network_.port());
+             reply.seen.reachability == wire::Reachability::reachable ? "can"
+             : reply.seen.reachability == wire::Reachability::blocked ? "cannot"
+                                                                      : "may or may not be able to",
+             reply.seen.address, network_.port());
   }
   known_ = true;
-  reachability_ = reply.reachability;
-  address_ = reply.address;
+  reachability_ = reply.seen.reachability;
+  address_ = reply.seen.address;
   keep_port_open();
   if (const Status posted = network_.post_at(reply.relaying.at, [this] { announce_change(); }); !posted.ok()) {
     log_warning("{}", posted.error().message);

@@ -75,7 +75,7 @@ Status serve() {
   STARLING_ASSIGN(const std::string model, read_file(fmt::format("/proc/self/fd/{}", trainer_link::kTokenizerFd),
                                                      static_cast<std::size_t>(wire::kTokenizerBytesMax)));
   STARLING_TRY(trainer_link::limit_resources(request.limits.memory_bytes, false));
-  if (request.limits.sandbox) STARLING_TRY(trainer_link::enter_sandbox(false).status());
+  if (request.limits.sandbox) STARLING_TRY(trainer_link::enter_sandbox({.landlock = request.limits.landlock}).status());
   auto text = guarded_answer(request, model);
   Reply reply;
   reply.sequence = request.sequence;

@@ -52,6 +52,7 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Request>& request) {
   visit("memory_bytes", request.limits.memory_bytes, kNotNegative);
   visit("gpu_memory_percent", request.limits.gpu_memory_percent, wire::Whole{0, 100});
   visit("sandbox", request.limits.sandbox);
+  visit("landlock", request.limits.landlock);
   visit("yield_to_others", request.limits.yield_to_others);
   visit("samples.round", request.samples.round, kNotNegative);
   visit("samples.lane", request.samples.lane, kNotNegative);

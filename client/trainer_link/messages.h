@@ -44,6 +44,7 @@ struct ChildLimits {
   std::uint64_t memory_bytes = 0;  // private memory beyond the shared region; 0: unlimited
   int gpu_memory_percent = 0;      // share of a graphics card's memory, 0..100; 0: no card is opened
   bool sandbox = true;             // off only if a debugger or sanitizer needs the system calls
+  bool landlock = true;            // confine with it where the kernel has it; off for tests of those that have not
   bool yield_to_others = true;     // use only processor and disk time that no other process wants
 };
 

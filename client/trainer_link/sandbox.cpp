@@ -60,15 +60,18 @@ Status die_with_parent(int parent_pid) {
   return {};
 }
 
-Result<std::string> enter_sandbox(bool graphics_card) {
+Result<std::string> enter_sandbox(const SandboxOptions& options) {
   ::tzset();  // reads its file now, because later it may not
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return Error{ErrorCode::unsupported, fmt::format("give up new privileges: {}", std::strerror(errno))};
   }
-  STARLING_ASSIGN(const int landlock, install_landlock_rules(graphics_card));
-  VERIFY(landlock > 0 || !graphics_card);
-  STARLING_TRY(install_seccomp_filter(graphics_card));
-  if (landlock == 0) return std::string("seccomp; this kernel has no Landlock");
+  int landlock = 0;
+  if (options.landlock) {
+    STARLING_ASSIGN(landlock, install_landlock_rules(options.graphics_card));
+  }
+  VERIFY(landlock > 0 || !options.graphics_card);
+  STARLING_TRY(install_seccomp_filter(options.graphics_card, landlock > 0));
+  if (landlock == 0) return std::string("seccomp, and opens no file at all, since there is no Landlock");
   return fmt::format("seccomp and Landlock (ABI {})", landlock);
 }
 

@@ -22,18 +22,23 @@ void yield_to_others();
 // live as long. failed_precondition when the parent is gone already.
 Status die_with_parent(int parent_pid);
 
+struct SandboxOptions {
+  // Also allows writing and ioctl calls to the driver's device files. Only with Landlock: without it nothing prevents
+  // writing to other files.
+  bool graphics_card = false;
+  bool landlock = true;  // false: not even where the kernel has it
+};
+
 // Applies for ever to every thread of this process: no new privileges; only the system calls that computing needs;
-// files only for reading, and of those only shared libraries and facts about the machine. Returns a description of the
-// confinement. unsupported when the kernel has no seccomp filters; a kernel without Landlock is accepted, and the
-// description says so.
-// graphics_card: also allows writing and ioctl calls to the driver's device files. Only for a kernel that
-// has_landlock(): without it nothing prevents writing to other files.
-Result<std::string> enter_sandbox(bool graphics_card);
+// files only for reading, and of those only shared libraries and facts about the machine. Without Landlock no file is
+// opened or looked at by its path any more, so everything that libraries load late must be there before. Returns a
+// description of the confinement. unsupported when the kernel has no seccomp filters.
+Result<std::string> enter_sandbox(const SandboxOptions& options);
 
 bool has_landlock();
 
-// The two halves of enter_sandbox.
-Status install_seccomp_filter(bool graphics_card);
+// The two halves of enter_sandbox. `opens_files`: Landlock decides which ones.
+Status install_seccomp_filter(bool graphics_card, bool opens_files);
 // The ABI in force; 0 when the kernel has none.
 Result<int> install_landlock_rules(bool graphics_card);
 

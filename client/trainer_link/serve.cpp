@@ -70,10 +70,13 @@ struct GraphicsCards {
   std::string description;           // description for the log
 };
 
+// Landlock decides which files the process may read, or nobody needs to.
+bool hides_files(const ChildLimits& limits) { return !limits.sandbox || (limits.landlock && has_landlock()); }
+
 // Opens the cards; after any failure the processor computes instead.
 GraphicsCards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
   if (limits.gpu_memory_percent == 0 || !parts.open_graphics_cards) return {};
-  if (limits.sandbox && !has_landlock()) {
+  if (limits.sandbox && !hides_files(limits)) {
     return {{}, "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
   }
   auto devices = parts.open_graphics_cards(limits.gpu_memory_percent);
@@ -88,14 +91,14 @@ class Workplace {
  public:
   // Confines the process before it reads data from strangers.
   static Result<std::unique_ptr<Workplace>> open(const Request& start, const TrainerParts& parts) {
-    // Checked before confinement, which forbids the check.
-    const bool hides_files = !start.limits.sandbox || has_landlock();
+    const bool programs_run = hides_files(start.limits);  // confinement forbids this check
     const GraphicsCards cards = open_cards(start.limits, parts);
     const bool has_card = !cards.devices.empty();
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
     std::string confinement = "not confined";
     if (start.limits.sandbox) {
-      STARLING_ASSIGN(confinement, enter_sandbox(has_card));
+      if (!programs_run && parts.warm_up) parts.warm_up(start.limits.threads);
+      STARLING_ASSIGN(confinement, enter_sandbox({.graphics_card = has_card, .landlock = start.limits.landlock}));
     }
     confinement += cards.description;
     TrainerResources resources;
@@ -114,7 +117,7 @@ class Workplace {
     }
     STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
     if (wire::has_program(resources.manifest.model)) {
-      if (!hides_files) {
+      if (!programs_run) {
         return Error{ErrorCode::unsupported,
                      "this run's model is a program, and this kernel has no Landlock to keep it from reading files: it "
                      "is not run here"};

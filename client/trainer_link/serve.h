@@ -48,6 +48,9 @@ struct TrainerParts {
   // there are none.
   std::function<Result<std::vector<std::string>>(int gpu_memory_percent)> open_graphics_cards;
   std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)> make_trainer;
+  // Computes a little with as many threads, so that libraries open now whatever files they open at first use: called
+  // before this process is confined so that it opens none (there is no Landlock). Empty: there is no need.
+  std::function<void(int threads)> warm_up = {};
 };
 
 // For main: confines this process, makes the trainer, and serves its daemon until that closes the channel. Returns the

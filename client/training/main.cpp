@@ -14,6 +14,7 @@
 #include "client/trainer_link/serve.h"
 #include "client/training/graphics_card.h"
 #include "client/training/precision.h"
+#include "client/training/process_setup.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
@@ -84,5 +85,5 @@ int main(int argc, char** argv) {
                                   }));
     return std::unique_ptr<session::Trainer>(std::move(trainer));
   };
-  return trainer_link::serve_trainer(argc, argv, {training::open_graphics_cards, make_trainer});
+  return trainer_link::serve_trainer(argc, argv, {training::open_graphics_cards, make_trainer, training::warm_up});
 }

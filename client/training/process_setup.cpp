@@ -1,7 +1,11 @@
 #include "client/training/process_setup.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <malloc.h>
+
+#include <cstddef>
+#include <vector>
 
 #include "client/models/matrix.h"
 
@@ -21,6 +25,21 @@ void set_up_process(int threads) {
     return true;
   }();
   static_cast<void>(once);
+}
+
+void warm_up(int threads) {
+  constexpr int kSide = 128;
+  set_up_process(threads);
+  const auto ones = [](at::IntArrayRef shape) { return at::ones(shape).requires_grad_(true); };
+  const at::Tensor matrix = ones({kSide, kSide});
+  const at::Tensor sum = at::log_softmax(at::matmul(matrix, matrix), 1).sum() +
+                         at::conv2d(ones({2, 3, 16, 16}), ones({4, 3, 3, 3})).tanh().sum();
+  sum.backward();
+  (void)at::rand({1});  // the default generator takes its seed from a file
+  const std::vector<float> factor(std::size_t{kSide} * kSide, 1);
+  std::vector<float> product(factor.size());
+  const models::Matrix square{factor.data(), kSide, kSide, kSide};
+  models::multiply(square, square, product.data(), kSide);
 }
 
 }  // namespace starling::training

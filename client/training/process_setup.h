@@ -7,4 +7,7 @@ namespace starling::training {
 // tensors mapped, because every batch needs memory of equal sizes.
 void set_up_process(int threads);
 
+// Computes a little of everything with as many threads: a library that opens files at its first use does that here.
+void warm_up(int threads);
+
 }  // namespace starling::training

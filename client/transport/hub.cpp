@@ -65,6 +65,7 @@ Status Hub::average(AverageRequest request) {
     abandon();
   }
   relays_.serve(request.group);
+  name_members(request.group);
   const std::vector<wire::Endpoint> others = members_to_link(request);
   const wire::Endpoint& self = others[request.self];
   links_.gathers = request.output.size_bytes() / kGatheredOutput / others.size();
@@ -95,6 +96,7 @@ bool Hub::end(Averagings::Bucket bucket) {
 Status Hub::mix(std::size_t bucket, AverageRequest request) {
   STARLING_TRY(check_request(request, links_.self));
   end_gossip(bucket);
+  name_members(request.group);
   averagings_.add(bucket, std::move(request), false);
   want_partners();
   service();
@@ -121,6 +123,23 @@ Status Hub::fetch_state(StateFetch fetch) {
 
 void Hub::cancel_fetch() {
   if (transfers_.cancel()) service();
+}
+
+void Hub::name_members(const wire::GroupInfo& group) {
+  std::vector<PeerId> members;
+  for (const wire::Endpoint& member : wire::contacts(group)) members.push_back(member.peer);
+  transfers_.name(members);
+}
+
+void Hub::name_newcomers(const std::optional<std::vector<PeerId>>& newcomers, std::function<void()> unnamed_asks) {
+  transfers_.name_newcomers(newcomers, std::move(unnamed_asks));
+  service();
+}
+
+void Hub::deny(std::span<const PeerId> revoked) {
+  relays_.deny(revoked);
+  switchboard_.deny(revoked);
+  service();
 }
 
 NetworkStats Hub::stats() const {
@@ -164,7 +183,7 @@ void Hub::renew(const crypto::TlsContext& tls) {
 void Hub::link_up(Link& link) {
   log_debug("link to {} ({}) is up", link.info().peer.brief(), link.info().remote);
   switchboard_.link_up(link);
-  link.pump();
+  if (link.info().phase == Link::Phase::up) link.pump();
 }
 
 Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {

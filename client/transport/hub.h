@@ -27,6 +27,8 @@ class Hub final : public Link::Mediator {
   void end_gossip(std::size_t bucket);
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();
+  void name_newcomers(const std::optional<std::vector<PeerId>>& newcomers, std::function<void()> unnamed_asks);
+  void deny(std::span<const PeerId> revoked);
   [[nodiscard]] NetworkStats stats() const;
   void limit(double upload_bytes_per_s, double download_bytes_per_s);
 
@@ -59,6 +61,8 @@ class Hub final : public Link::Mediator {
   // Reports averagings that have settled: the round, or gossip.
   void report(TimePoint now, bool gossip);
   void on_round_settled();
+  // The members of this plan may have states from here.
+  void name_members(const wire::GroupInfo& group);
   // Keeps links with the partners of gossip under way.
   void want_partners();
   // Ends the averagings of a bucket, or the round's; false when there are none.

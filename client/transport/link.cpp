@@ -43,7 +43,9 @@ Link::~Link() = default;
 void Link::accept(asio::ip::tcp::socket socket) {
   socket_ = std::move(socket);
   asio::error_code error;
-  info_.remote = text_of(socket_.remote_endpoint(error));
+  const asio::ip::tcp::endpoint caller = socket_.remote_endpoint(error);
+  info_.remote = text_of(caller);
+  info_.called_from = reach::prefix_of(caller.address());
   begin_tls(PeerTlsStream::Role::server);
 }
 

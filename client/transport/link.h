@@ -20,6 +20,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/reach/address_prefix.h"
 #include "shared/reach/relay_post.h"
 #include "shared/wire/frames.h"
 
@@ -62,8 +63,9 @@ class Link final : public std::enable_shared_from_this<Link>, private LinkStream
   struct Info {
     PeerId peer;  // expected when dialling; proven from `greeting` on
     bool dialled = false;
-    bool relayed = false;  // the two ends met at a relay
-    std::string remote;    // address and port, for messages
+    bool relayed = false;                             // the two ends met at a relay
+    std::string remote;                               // address and port, for messages
+    std::optional<reach::AddressPrefix> called_from;  // the network of an accepted call
     Phase phase = Phase::connecting;
     bool was_up = false;
     bool refused = false;  // nobody listens at the dialled address

@@ -108,6 +108,15 @@ void PeerNetwork::cancel_fetch() {
   impl_->on_net([&] { impl_->hub().cancel_fetch(); });
 }
 
+void PeerNetwork::name_newcomers(const std::optional<std::vector<PeerId>>& newcomers,
+                                 std::function<void()> unnamed_asks) {
+  impl_->on_net([&] { impl_->hub().name_newcomers(newcomers, std::move(unnamed_asks)); });
+}
+
+void PeerNetwork::deny(std::span<const PeerId> revoked) {
+  impl_->on_net([&] { impl_->hub().deny(revoked); });
+}
+
 void PeerNetwork::relay_for(RelayDuty duty) {
   impl_->on_net([&] { impl_->hub().relays().serve(std::move(duty)); });
 }

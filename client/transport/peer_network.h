@@ -168,6 +168,16 @@ class PeerNetwork {
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();  // Waits for the net thread.
 
+  // Members of the project that may have the state from here, beside those of plans that average() and mix() have seen,
+  // for a day; each within a budget (donation_budget.h). Empty: the coordinator names nobody, so all of them may.
+  // `unnamed_asks` is called every few seconds at most, on the net thread, when somebody who is not named asks: the
+  // coordinator should be called soon. Waits for the net thread.
+  void name_newcomers(const std::optional<std::vector<PeerId>>& newcomers, std::function<void()> unnamed_asks);
+
+  // Members whose certificates the coordinator has revoked, though they are still in their time: their links end, and
+  // they get no new ones, nor anything relayed. Replaces those named before. Waits for the net thread.
+  void deny(std::span<const PeerId> revoked);
+
   // Both wait for the net thread. The endpoint is this computer's own as others will see it, together with a relay.
   // `changed` is called when others can call us there, and when they no longer can.
   void relay_for(RelayDuty duty);

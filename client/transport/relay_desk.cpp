@@ -68,9 +68,10 @@ Status RelayDesk::post_at(const std::optional<wire::Endpoint>& relay, std::funct
 
 RelayView RelayDesk::view() const { return {post_.posted_at(), post_.problem(), relay_.stats()}; }
 
-bool RelayDesk::may_post(const PeerId& peer) const { return clients_.contains(peer); }
+bool RelayDesk::may_post(const PeerId& peer) const { return clients_.contains(peer) && !denied_.contains(peer); }
 
 std::optional<reach::RelayAllowance> RelayDesk::allowance(const PeerId& caller, const PeerId& called) const {
+  if (denied_.contains(caller) || denied_.contains(called)) return std::nullopt;
   const bool client_calls = clients_.contains(caller);
   const bool for_client = client_calls || clients_.contains(called);
   if (!for_client && (!members_.contains(caller) || !members_.contains(called))) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_set>
 
 #include "client/transport/address_policy.h"
@@ -30,6 +31,8 @@ class RelayDesk final : private reach::RelayRules {
   // A round begins with this group: from now on its members may meet here.
   void serve(const wire::GroupInfo& group);
   void serve(RelayDuty duty);
+  // Nobody of these posts, calls or is called here.
+  void deny(std::span<const PeerId> revoked) { denied_ = {revoked.begin(), revoked.end()}; }
   // The volunteer's limits for all traffic on the line: relayed data goes through both directions of it.
   void limit(double upload_bytes_per_s, double download_bytes_per_s);
   // An error when the relay's address may not be dialled; the post is left then, and for nothing.
@@ -51,6 +54,7 @@ class RelayDesk final : private reach::RelayRules {
   RelayDuty duty_;
   double line_bytes_per_s_ = 0;         // 0: no limit
   std::unordered_set<PeerId> clients_;  // clients in duty_
+  std::unordered_set<PeerId> denied_;
   reach::Relay relay_;
   reach::RelayPost post_;
   reach::CallSorter sorter_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shared/base/log.h"
 #include "shared/state/state_digest.h"
 
 namespace starling::transport {
@@ -20,6 +21,13 @@ wire::StateInfo info_of(const wire::StateRequest& request, const StateSnapshot* 
   info.state_floats = static_cast<std::int64_t>(state->floats.size());
   info.chunk_digests = state->chunk_digests;
   return info;
+}
+
+// Bytes of these chunks in the form in which they travel.
+std::size_t bytes_of(const StateSnapshot& state, std::size_t first, std::size_t end) {
+  const std::size_t begin = first * wire::kStateChunkFloats;
+  const std::size_t floats = std::min(end * wire::kStateChunkFloats, state.floats.size()) - begin;
+  return wire::state_bytes(state.form, begin, floats);
 }
 
 void load_chunk(const std::shared_ptr<const StateSnapshot>& state, std::size_t chunk, FrameToSend& frame) {
@@ -43,25 +51,70 @@ GroupId transfer_id(const Digest& state_digest) {
   return id;
 }
 
-Result<std::optional<wire::StateInfo>> StateDonor::on_request(const Link* link, const wire::StateRequest& request) {
-  std::shared_ptr<const StateSnapshot> state;
-  if (source_ != nullptr && !request.state_digest.is_zero()) state = source_(request.round, request.state_digest);
-  if (state == nullptr || state->floats.size() > kStateFloatsMax) return std::optional(info_of(request, nullptr));
-  if (request.chunk_count == 0) return std::optional(info_of(request, state.get()));
+std::shared_ptr<const StateSnapshot> StateDonor::find(const wire::StateRequest& request) const {
+  if (source_ == nullptr || request.state_digest.is_zero()) return nullptr;
+  auto state = source_(request.round, request.state_digest);
+  return state != nullptr && state->floats.size() <= kStateFloatsMax ? state : nullptr;
+}
 
+wire::StateInfo StateDonor::refuse(TimePoint now, const wire::StateRequest& request, const Error& why) {
+  if (refusals_logged_.admit(now)) log_warning("{}", why.message);
+  return info_of(request, nullptr);
+}
+
+Result<std::optional<wire::StateInfo>> StateDonor::on_request(TimePoint now, const Link* link, const PeerId& peer,
+                                                              const wire::StateRequest& request) {
+  std::shared_ptr<const StateSnapshot> state = find(request);
+  if (state == nullptr) return std::optional(info_of(request, nullptr));
+  const std::size_t chunks = state::chunk_count(state->floats.size());
   const std::size_t end = std::size_t{request.first_chunk} + request.chunk_count;
-  if (request.chunk_count > kChunksPerRequestMax || end > state::chunk_count(state->floats.size())) {
+  if (request.chunk_count > kChunksPerRequestMax || (request.chunk_count > 0 && end > chunks)) {
     return Error{ErrorCode::invalid_argument, "it asks for chunks that no state has"};
   }
-  if (clients_.size() >= kLinksWaitingMax && !clients_.contains(link)) return std::optional(info_of(request, nullptr));
+  const bool asks_info = request.chunk_count == 0;
+  if (!asks_info && clients_.size() >= kLinksWaitingMax && !clients_.contains(link)) {
+    return std::optional(info_of(request, nullptr));
+  }
+  const std::size_t bytes = asks_info ? chunks * Digest::kSize : bytes_of(*state, request.first_chunk, end);
+  const Status allowed = budget_.spend(now, peer, bytes_of(*state, 0, chunks), bytes);
+  if (!allowed.ok()) {
+    const bool waits = std::any_of(unnamed_.begin(), unnamed_.end(), [&](const Question& q) { return q.link == link; });
+    const bool may_wait = allowed.error().code == ErrorCode::permission_denied && asks_info && !waits;
+    if (!may_wait || unnamed_.size() >= kLinksWaitingMax) return std::optional(refuse(now, request, allowed.error()));
+    if (unnamed_.empty()) told_unnamed_ = now;
+    unnamed_.push_back({link, peer, request, now + kNameWithin});
+    unnamed_asked_ = true;
+    return std::optional<wire::StateInfo>();
+  }
+  if (asks_info) return std::optional(info_of(request, state.get()));
+
   Client& client = clients_[link];
   if (client.requests.size() >= kRequestsQueuedMax) {
     return Error{ErrorCode::resource_exhausted, "it asks for more chunks than it takes"};
   }
+  client.peer = peer;
   if (client.requests.empty()) waiting_.push_back(link);
   client.requests.push_back({.state = std::move(state), .next = request.first_chunk, .end = end});
   give_slots();
   return std::optional<wire::StateInfo>();
+}
+
+std::vector<StateDonor::Answer> StateDonor::take_answers(TimePoint now) {
+  std::vector<Answer> answers;
+  std::erase_if(unnamed_, [&](const Question& question) {
+    const auto state = find(question.request);
+    if (state == nullptr) {
+      answers.push_back({question.link, info_of(question.request, nullptr)});
+      return true;
+    }
+    const std::size_t chunks = state::chunk_count(state->floats.size());
+    const Status allowed = budget_.spend(now, question.peer, bytes_of(*state, 0, chunks), chunks * Digest::kSize);
+    if (!allowed.ok() && allowed.error().code == ErrorCode::permission_denied && now < question.until) return false;
+    answers.push_back({question.link, allowed.ok() ? info_of(question.request, state.get())
+                                                   : refuse(now, question.request, allowed.error())});
+    return true;
+  });
+  return answers;
 }
 
 bool StateDonor::next_frame(TimePoint now, const Link* link, FrameToSend& frame) {
@@ -98,9 +151,13 @@ bool StateDonor::waits(TimePoint now, const Link* link) {
 void StateDonor::forget(const Link* link) {
   held_back_.erase(link);
   std::erase(ready_, link);
+  std::erase_if(unnamed_, [&](const Question& question) { return question.link == link; });
   const auto found = clients_.find(link);
   if (found == clients_.end()) return;
   if (found->second.has_slot) ++slots_;
+  for (const Request& request : found->second.requests) {
+    budget_.give_back(found->second.peer, bytes_of(*request.state, request.next, request.end));
+  }
   clients_.erase(found);
   std::erase(waiting_, link);
   give_slots();
@@ -121,11 +178,16 @@ void StateDonor::on_timer(TimePoint now) {
 }
 
 TimePoint StateDonor::next_deadline() const {
-  return !held_back_.empty() ? std::min(busy_until_, told_to_wait_ + kTellEvery) : kNever;
+  const TimePoint round = held_back_.empty() ? kNever : std::min(busy_until_, told_to_wait_ + kTellEvery);
+  return unnamed_.empty() ? round : std::min({round, unnamed_.front().until, told_unnamed_ + kTellEvery});
 }
 
 std::vector<const Link*> StateDonor::take_waiting(TimePoint now) {
   std::vector<const Link*> waiting;
+  if (!unnamed_.empty() && now >= told_unnamed_ + kTellEvery) {
+    told_unnamed_ = now;
+    for (const Question& question : unnamed_) waiting.push_back(question.link);
+  }
   if (held_back_.empty() || now < told_to_wait_ + kTellEvery) return waiting;
   told_to_wait_ = now;
   for (const auto& [link, client] : clients_) waiting.push_back(link);

@@ -5,6 +5,9 @@
 // sends, states wait, even in the middle of a chunk. Between rounds, and when a round sends nothing because it waits
 // for others, states have the line. A round that is held open for newcomers (coordinator/core/cadence.h) gives them the
 // time they need.
+//
+// A peer is served within its budget, and once the coordinator has named it (donation_budget.h). A newcomer may call
+// before this computer has heard of it: its first question waits a while, and hears signs of life meanwhile.
 #pragma once
 
 #include <deque>
@@ -12,11 +15,14 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "client/transport/donation_budget.h"
 #include "client/transport/frame_writer.h"
 #include "client/transport/peer_network.h"
 #include "shared/base/clock.h"
+#include "shared/base/log_limit.h"
 #include "shared/base/result.h"
 #include "shared/wire/frames.h"
 
@@ -32,11 +38,28 @@ class StateDonor {
   static constexpr std::size_t kRequestsQueuedMax = 32;  // limit for each link; StateFetcher stays below
   static constexpr std::size_t kChunksPerRequestMax = 64;
   static constexpr std::size_t kLinksWaitingMax = 64;  // beyond it peers are sent elsewhere
+  // Time in which the coordinator's next reply should name a newcomer that has called.
+  static constexpr Duration kNameWithin = std::chrono::seconds(20);
 
-  StateDonor(StateSource source, std::size_t slots) : source_(std::move(source)), slots_(slots) {}
+  struct Answer {
+    const Link* link = nullptr;
+    wire::StateInfo info;
+  };
 
-  // An answer to send at once, or none: chunks follow by next_frame(). An error cuts the link.
-  Result<std::optional<wire::StateInfo>> on_request(const Link* link, const wire::StateRequest& request);
+  StateDonor(StateSource source, std::size_t slots, DonationLimits limits = {})
+      : source_(std::move(source)), slots_(slots), budget_(limits) {}
+
+  // An answer to send at once, or none: chunks follow by next_frame(), or an answer by take_answers(). An error cuts
+  // the link. `peer` is the proven other end of the link.
+  Result<std::optional<wire::StateInfo>> on_request(TimePoint now, const Link* link, const PeerId& peer,
+                                                    const wire::StateRequest& request);
+  // See DonationBudget.
+  void name(TimePoint now, std::span<const PeerId> peers) { budget_.name(now, peers); }
+  void require_names(bool required) { budget_.require_names(required); }
+  // Answers to questions that waited for a name, and have one now, or have waited for too long.
+  std::vector<Answer> take_answers(TimePoint now);
+  // Whether a peer without a name has asked since the last call.
+  bool take_unnamed() { return std::exchange(unnamed_asked_, false); }
   bool next_frame(TimePoint now, const Link* link, FrameToSend& frame);
   // Whether a link may send nothing of a state now: if so, take_ready() will name it when it may.
   bool waits(TimePoint now, const Link* link);
@@ -60,21 +83,36 @@ class StateDonor {
     std::size_t end = 0;
   };
   struct Client {
+    PeerId peer;
     std::deque<Request> requests;
     bool has_slot = false;
   };
+  // The question of a peer that has no name yet.
+  struct Question {
+    const Link* link = nullptr;
+    PeerId peer;
+    wire::StateRequest request;
+    TimePoint until{};
+  };
 
+  [[nodiscard]] std::shared_ptr<const StateSnapshot> find(const wire::StateRequest& request) const;
+  wire::StateInfo refuse(TimePoint now, const wire::StateRequest& request, const Error& why);
   void give_slots();
   void go_on();
 
   StateSource source_;
   std::size_t slots_;
+  DonationBudget budget_;
+  LogLimit refusals_logged_;
+  std::deque<Question> unnamed_;  // oldest first; at most one for each link
+  bool unnamed_asked_ = false;
   std::unordered_map<const Link*, Client> clients_;  // clients with requests only
   std::deque<const Link*> waiting_;
   std::vector<const Link*> ready_;
   TimePoint busy_until_{};                     // the round that is sending is expected to go on by then
   std::unordered_set<const Link*> held_back_;  // links that would have sent meanwhile
   TimePoint told_to_wait_{};
+  TimePoint told_unnamed_{};
 };
 
 }  // namespace starling::transport

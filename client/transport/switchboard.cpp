@@ -23,6 +23,11 @@ asio::ip::tcp::endpoint address_of(const wire::Endpoint& endpoint) {
   return {address, static_cast<std::uint16_t>(endpoint.port)};
 }
 
+Error revocation_of(const Link::Info& info) {
+  return {ErrorCode::permission_denied,
+          fmt::format("{}: the certificate of {} has been revoked", info.remote, info.peer.brief())};
+}
+
 }  // namespace
 
 bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other) {
@@ -62,7 +67,15 @@ void Switchboard::want(Purpose purpose, const std::vector<wire::Endpoint>& peers
   tick(now);
 }
 
+void Switchboard::deny(std::span<const PeerId> revoked) {
+  denied_ = {revoked.begin(), revoked.end()};
+  for (const auto& [key, link] : links_) {
+    if (denied_.contains(link->info().peer)) link->close(revocation_of(link->info()));
+  }
+}
+
 Status Switchboard::may_dial(const wire::Endpoint& peer) const {
+  if (denied_.contains(peer.peer)) return Error{ErrorCode::permission_denied, "its certificate has been revoked"};
   if (!wire::dialable(peer)) return Error{ErrorCode::failed_precondition, "it cannot be dialled, and has not called"};
   if (peer.relay == context_.self)
     return Error{ErrorCode::unavailable, "it can be called only here, and has not called"};
@@ -77,16 +90,47 @@ std::shared_ptr<Link> Switchboard::make_link() {
 
 // Makes room for one more link that somebody else wants; false when there is none.
 bool Switchboard::make_room() {
-  evict([](const Link& link) { return !link.info().was_up && !link.info().dialled; }, options_.unproven_max,
-        "too many callers that say nothing");
+  const auto waits = [](const Link& link) {
+    return link.info().relayed && !link.info().was_up && !link.info().dialled;
+  };
+  evict(waits, options_.unproven_max, "too many callers that say nothing");
   if (links_.size() >= options_.links_max) {
     evict([this](const Link& link) { return is_stranger(link); }, 1, "too many links");
   }
   return links_.size() < 2 * options_.links_max;  // links just closed are still counted
 }
 
+bool Switchboard::make_room_for(const reach::AddressPrefix& network) {
+  std::vector<Link*> unproven;
+  std::size_t here = 0;  // connections from there, with a hello or without
+  for (const auto& [key, link] : links_) {
+    const Link::Info& info = link->info();
+    if (!info.called_from || info.phase == Link::Phase::closed) continue;
+    if (*info.called_from == network) here += std::max<std::size_t>(1, link->streams());
+    if (!info.was_up) unproven.push_back(link.get());
+  }
+  std::sort(unproven.begin(), unproven.end(),
+            [](const Link* a, const Link* b) { return a->info().last_used < b->info().last_used; });
+  std::vector<reach::AddressPrefix> networks;
+  for (const Link* link : unproven) networks.push_back(*link->info().called_from);
+  if (here >= reach::places_of_prefix(options_.links_max)) {
+    if (crowds_logged_.admit(context_.clock.now())) {
+      log_info("calls from {} are refused: {} connections from there are here already", reach::to_string(network),
+               here);
+    }
+    return false;
+  }
+  if (const auto index = reach::gives_way_to(network, networks, options_.unproven_max)) {
+    Link& link = *unproven[*index];
+    link.close({ErrorCode::resource_exhausted, link.info().remote + ": too many callers that say nothing"});
+  }
+  return make_room();
+}
+
 void Switchboard::take_call(asio::ip::tcp::socket socket) {
-  if (!make_room()) return;  // the socket closes here
+  asio::error_code gone;
+  const asio::ip::tcp::endpoint caller = socket.remote_endpoint(gone);
+  if (gone || !make_room_for(reach::prefix_of(caller.address()))) return;  // the socket closes here
   make_link()->accept(std::move(socket));
   plan_tick(context_.clock.now());
 }
@@ -108,7 +152,8 @@ void Switchboard::dial(TimePoint now, Peer& peer) {
 
 // Both ends choose one relay, because they have one plan and start at about the same time.
 void Switchboard::meet(TimePoint now, Peer& peer) {
-  peer.meet_at = now + options_.relay_again;
+  peer.meet_at = denied_.contains(peer.endpoint.peer) ? kNever : now + options_.relay_again;
+  if (peer.meet_at == kNever) return;
   std::vector<const wire::Endpoint*> others;
   for (const wire::Endpoint& relay : relays_) {
     if (relay.peer != context_.self && relay.peer != peer.endpoint.peer) others.push_back(&relay);
@@ -143,7 +188,7 @@ bool Switchboard::add_stream(Link& link) {
 
 Link* Switchboard::link_to_join(const PeerId& peer, const wire::LinkToken& token) const {
   const auto found = peers_.find(peer);
-  if (found == peers_.end() || !has_room_for_stream()) return nullptr;
+  if (found == peers_.end() || denied_.contains(peer) || !has_room_for_stream()) return nullptr;
   for (Link* link : found->second.up) {
     if (link != nullptr && link->token() == token) return link;
   }
@@ -162,6 +207,7 @@ Link* Switchboard::link_to(const PeerId& peer) const {
 
 void Switchboard::link_up(Link& link) {
   const Link::Info& info = link.info();
+  if (denied_.contains(info.peer)) return link.close(revocation_of(info));
   Peer& peer = peers_[info.peer];
   peer.endpoint.peer = info.peer;
   if (peer.dialling == &link) peer.dialling = nullptr;

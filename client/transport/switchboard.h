@@ -12,11 +12,14 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "client/transport/address_policy.h"
 #include "client/transport/link.h"
+#include "shared/base/log_limit.h"
 #include "shared/protocol/group_info.h"
 
 namespace starling::transport {
@@ -24,8 +27,11 @@ namespace starling::transport {
 // Limits and times of links; the defaults are the product's, tests shorten them.
 struct SwitchboardOptions {
   AddressPolicy addresses;
-  std::size_t links_max = 1024;
-  std::size_t unproven_max = 64;   // inbound links without a hello so far; the oldest gives way
+  std::size_t links_max = 1024;  // one network has half of them at most by its calls
+  // Inbound links without a hello so far. One network (reach::AddressPrefix) has half of them at most, and its oldest
+  // one gives way to a new one; when all are taken, the oldest one of the most crowded network does. Callers over a
+  // relay are counted by themselves.
+  std::size_t unproven_max = 64;
   std::size_t strangers_max = 64;  // links that are up but in no plan yet; the one idle longest gives way
   Duration handshake_deadline = std::chrono::seconds(10);
   Duration stranger_idle_max = std::chrono::seconds(60);
@@ -55,6 +61,9 @@ class Switchboard {
   // plan has it, or null to dial all of them at once.
   void want(Purpose purpose, const std::vector<wire::Endpoint>& peers, const wire::Endpoint* self);
   void renew(crypto::TlsContext tls) { tls_ = std::move(tls); }
+  // Computers whose certificates the coordinator has revoked: their links end, and they get no new ones. Replaces those
+  // named before.
+  void deny(std::span<const PeerId> revoked);
   // An error with the reason if this peer cannot be dialled.
   [[nodiscard]] Status may_dial(const wire::Endpoint& peer) const;
   void take_call(asio::ip::tcp::socket socket);
@@ -104,6 +113,8 @@ class Switchboard {
   void dial(TimePoint now, Peer& peer);
   void meet(TimePoint now, Peer& peer);
   bool make_room();
+  // Makes room for a call from this network.
+  bool make_room_for(const reach::AddressPrefix& network);
   // Streams of all links count as links.
   [[nodiscard]] bool has_room_for_stream() const;
   void forget_if_idle(const PeerId& id);
@@ -116,6 +127,8 @@ class Switchboard {
   Link::Mediator& mediator_;
   crypto::TlsContext tls_;
   SwitchboardOptions options_;
+  std::unordered_set<PeerId> denied_;
+  LogLimit crowds_logged_;
   std::unordered_map<const Link*, std::shared_ptr<Link>> links_;
   std::unordered_map<PeerId, Peer> peers_;
   std::vector<wire::Endpoint> relays_;  // members of the latest plan that can be dialled, in its order

@@ -10,6 +10,7 @@ namespace starling::transport {
 namespace {
 
 constexpr Duration kProgressEvery = std::chrono::milliseconds(250);
+constexpr Duration kUnnamedEvery = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -62,14 +63,28 @@ Status Transfers::frame_received(TimePoint now, Link& link, const wire::FrameHea
 
 Status Transfers::answer_request(Link& link, std::span<const std::uint8_t> payload) {
   STARLING_ASSIGN(const wire::StateRequest request, wire::decode_state_request(payload));
-  STARLING_ASSIGN(const std::optional<wire::StateInfo> info, donor_.on_request(&link, request));
-  if (info) {
-    const auto answer = wire::encode(*info);
-    bytes_.sent += frame_bytes(answer.size());
-    link.send_control(wire::FrameType::state_info, answer, transfer_id(request.state_digest));
-  }
+  const TimePoint now = context_.clock.now();
+  STARLING_ASSIGN(const std::optional<wire::StateInfo> info, donor_.on_request(now, &link, link.info().peer, request));
+  if (info) answer(link, *info);
   pump_donations();
+  if (!donor_.take_unnamed() || !unnamed_asks_ || now - unnamed_told_ < kUnnamedEvery) return {};
+  unnamed_told_ = now;
+  const auto asks = unnamed_asks_;  // a copy: the call may replace it
+  asks();
   return {};
+}
+
+void Transfers::answer(Link& link, const wire::StateInfo& info) {
+  const auto payload = wire::encode(info);
+  bytes_.sent += frame_bytes(payload.size());
+  link.send_control(wire::FrameType::state_info, payload, transfer_id(info.state_digest));
+}
+
+void Transfers::name_newcomers(const std::optional<std::vector<PeerId>>& newcomers,
+                               std::function<void()> unnamed_asks) {
+  unnamed_asks_ = std::move(unnamed_asks);
+  donor_.require_names(newcomers.has_value());
+  if (newcomers) name(*newcomers);
 }
 
 void Transfers::pump_donations() {
@@ -115,6 +130,10 @@ void Transfers::service(TimePoint now, bool upload_known) {
 void Transfers::tend_donations(TimePoint now) {
   donor_.on_timer(now);
   if (donor_.has_ready()) pump_donations();
+  for (const StateDonor::Answer& each : donor_.take_answers(now)) {
+    const auto found = switchboard_.links().find(each.link);
+    if (found != switchboard_.links().end()) answer(*found->second, each.info);
+  }
   for (const Link* waiting : donor_.take_waiting(now)) {
     const auto found = switchboard_.links().find(waiting);
     if (found != switchboard_.links().end()) found->second->show_life();

@@ -4,7 +4,11 @@
 
 #include <asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "client/transport/fetch_driver.h"
 #include "client/transport/peer_network.h"
@@ -22,6 +26,11 @@ class Transfers {
   // See PeerNetwork. cancel() is false when there is nothing to cancel.
   Status fetch(StateFetch fetch);
   bool cancel();
+
+  // The coordinator, or a plan of it, has named these peers: they may have states from here.
+  void name(std::span<const PeerId> peers) { donor_.name(context_.clock.now(), peers); }
+  // See PeerNetwork.
+  void name_newcomers(const std::optional<std::vector<PeerId>>& newcomers, std::function<void()> unnamed_asks);
 
   // The type of the frame is state_info or state_chunk.
   [[nodiscard]] Result<bool> wants_frame(const Link& link, const wire::FrameHeader& header) const;
@@ -56,6 +65,7 @@ class Transfers {
   // pump.
   void pump_donations();
   void tend_donations(TimePoint now);
+  void answer(Link& link, const wire::StateInfo& info);
   void probe_upload(TimePoint now);
   void report_fetch(TimePoint now);
 
@@ -66,6 +76,8 @@ class Transfers {
   TimePoint progress_told_{};
   StateDonor donor_;
   bool donations_posted_ = false;
+  std::function<void()> unnamed_asks_;
+  TimePoint unnamed_told_{};
   UploadProbe probe_;
   FrameBytes bytes_;
 };

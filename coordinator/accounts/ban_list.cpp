@@ -107,6 +107,21 @@ Status BanList::admit(AccountId account, const PeerId& peer, const std::string& 
   return {};
 }
 
+BanList::Banned BanList::in_force() const {
+  const auto bans = entries();
+  const WallTime now = clock_.wall_now();
+  Banned banned;
+  for (const auto& [account, ban] : bans->users) {
+    if (now < ban.expires) banned.accounts.push_back(account);
+  }
+  for (const auto& [peer, ban] : bans->hosts) {
+    if (now < ban.expires) banned.hosts.push_back(peer);
+  }
+  std::sort(banned.accounts.begin(), banned.accounts.end());
+  std::sort(banned.hosts.begin(), banned.hosts.end());
+  return banned;
+}
+
 std::size_t BanList::size() const {
   const auto bans = entries();
   return bans->users.size() + bans->hosts.size() + bans->ranges.size();

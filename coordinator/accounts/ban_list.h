@@ -34,6 +34,13 @@ class BanList {
   // Error permission_denied, with reason and end, if any of the three is banned now. `account` 0 means not known yet.
   [[nodiscard]] Status admit(AccountId account, const PeerId& peer, const std::string& address) const;
   [[nodiscard]] std::size_t size() const;
+  // Accounts and computers that are banned now, in rising order. Bans of addresses name nobody.
+  struct Banned {
+    std::vector<AccountId> accounts;
+    std::vector<PeerId> hosts;
+    friend bool operator==(const Banned&, const Banned&) = default;
+  };
+  [[nodiscard]] Banned in_force() const;
 
  private:
   struct Entries {

@@ -8,6 +8,7 @@
 #include "coordinator/accounts/accounts.h"
 #include "coordinator/api/call_limits.h"
 #include "coordinator/api/checkpoint_inbox.h"
+#include "coordinator/api/deny_list.h"
 #include "coordinator/api/host_table.h"
 #include "coordinator/api/run_service.h"
 #include "coordinator/gate/router.h"
@@ -29,6 +30,7 @@ struct Api {
   const crypto::CertificateAuthority& authority;
   const db::Stores& stores;
   const HostTable& hosts;
+  const DenyList& denied;
   accounts::Accounts& accounts;
   accounts::KeyedLimiter& joins;  // by address, where joining needs no invite
   CallLimits& calls;

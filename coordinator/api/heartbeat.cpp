@@ -34,6 +34,7 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
   if (reply && reply->notice.empty()) {
     if (const auto maintenance = api.maintenance.shown()) reply->notice = operations::notice_of(*maintenance);
   }
+  if (reply) reply->named.revoked = api.denied.names();
   return reply ? json_response(wire::encode(*reply)) : error_response(reply.error());
 }
 

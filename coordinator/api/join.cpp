@@ -93,6 +93,12 @@ Status choose_account(const Api& api, const wire::JoinRequest& wanted, const std
   return {};
 }
 
+// The visit is noted too: the deny-list needs to know until when a computer may hold a certificate.
+Result<std::string> issue(const Api& api, const PeerId& peer, const std::string& csr_pem, WallTime now) {
+  STARLING_TRY(api.stores.people.accounts.touch_host(peer, now));
+  return api.authority.issue(csr_pem, {.now = now});
+}
+
 Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
   STARLING_ASSIGN(db::JoinRequest request, check_join(api, wanted));
   STARLING_TRY(choose_account(api, wanted, address, request));
@@ -113,7 +119,7 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   reply.display_name = joined->display_name;
   reply.peer_id = request.peer_id;
   reply.project_name = api.project_name;
-  STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = request.now}));
+  STARLING_ASSIGN(reply.certificate_pem, issue(api, request.peer_id, wanted.csr_pem, request.now));
   reply.manifest_public_key = api.manifest_public_key_pem;
   reply.server_unix_ms = request.now.unix_ms;
   return reply;
@@ -133,7 +139,7 @@ Result<wire::RenewReply> renew_certificate(const Api& api, const wire::RenewRequ
   STARLING_TRY(db::check_device_token(host->token_hash, token_of(wanted.device_token)));
   wire::RenewReply reply;
   reply.server_unix_ms = api.clock.wall_now().unix_ms;
-  STARLING_ASSIGN(reply.certificate_pem, api.authority.issue(wanted.csr_pem, {.now = {reply.server_unix_ms}}));
+  STARLING_ASSIGN(reply.certificate_pem, issue(api, *peer, wanted.csr_pem, {reply.server_unix_ms}));
   return reply;
 }
 

@@ -103,6 +103,7 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   }
   reply.group = at.outlook.group;
   tell_state(at, member, reply);
+  reply.named.newcomers = introductions_.newcomers_of(at.now, member.who.peer);
   if (member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
     const auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
     reply.evaluate_round = evaluation_.ask(at.now, member.who, situation, settings_.options);
@@ -128,6 +129,7 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
   const bool needs_state = !member.ready() && !is_open && !canonical.is_zero() && !member.sits_out(at.now);
   if (needs_state && !at.outlook.loads_in_vain) {
     reply.donors = at.members.donors(member.who.peer, wire::kDonorsMax);
+    introductions_.introduce(at.now, member.who.peer, reply.donors);
     const auto& kept = checkpoint_.newest();
     if (reply.donors.empty() && kept && kept->state_digest == canonical) reply.checkpoint = kept;
   }
@@ -137,8 +139,8 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
 }
 
 void Dispatcher::tell_reach(const Member& member, wire::HeartbeatReply& reply) const {
-  reply.reachability = member.reach.verdict;
-  reply.address = member.who.address;
+  reply.seen.reachability = member.reach.verdict;
+  reply.seen.address = member.who.address;
   reply.relaying.at = member.relay.endpoint;
   reply.relaying.clients = reach_.clients_of(member.who.peer);
   reply.relaying.bytes_per_round =
@@ -210,7 +212,8 @@ std::string Dispatcher::notice(const Situation& at, const Member& member) {
   return "the others' rounds are shorter than the model's download to this computer: they wait for it now and then";
 }
 
-void Dispatcher::sweep(const MemberTable& members) {
+void Dispatcher::sweep(TimePoint now, const MemberTable& members) {
+  introductions_.sweep(now);
   reach_.sweep(members);
   if (leases_) leases_->set_accounts(accounts_that_train(members));
 }

@@ -14,6 +14,7 @@
 #include "coordinator/core/checkpoint_turn.h"
 #include "coordinator/core/credit_book.h"
 #include "coordinator/core/evaluation_turn.h"
+#include "coordinator/core/introductions.h"
 #include "coordinator/core/lanes.h"
 #include "coordinator/core/lease_book.h"
 #include "coordinator/core/member.h"
@@ -63,8 +64,9 @@ class Dispatcher {
   // Returns what the volunteer should know about the part that its computer has; empty: nothing.
   [[nodiscard]] static std::string notice(const Situation& at, const Member& member);
 
-  // Forgets relays of members that are gone, and looks how many accounts train. Call it now and then.
-  void sweep(const MemberTable& members);
+  // Forgets relays of members that are gone and old introductions, and looks how many accounts train. Call it now and
+  // then.
+  void sweep(TimePoint now, const MemberTable& members);
   // Returns the verdict on a measurement once it is over. `planned`: the round in work is planned.
   std::optional<EvaluationTurn::Verdict> conclude_evaluation(TimePoint now, const RunStatus& run,
                                                              const MemberTable& members, bool planned);
@@ -92,6 +94,7 @@ class Dispatcher {
   std::optional<LeaseBook> leases_;  // only if the run's samples are leased
   EvaluationTurn evaluation_;
   CheckpointTurn checkpoint_;
+  Introductions introductions_;
 };
 
 }  // namespace starling::core

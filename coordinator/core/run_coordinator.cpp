@@ -137,7 +137,7 @@ void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
 void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   swept = now;
   members.forget_silent(now, settings.options.heartbeats.forget_floor);
-  dispatcher.sweep(members);
+  dispatcher.sweep(now, members);
   conclude_evaluation(now, wall, ops);
   members.end_assumptions(now, run.canonical);
   for (const GroupId& hopeless : judge.sweep(judging(now, wall))) planner.give_up(hopeless);

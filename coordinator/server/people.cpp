@@ -50,6 +50,7 @@ Result<std::unique_ptr<accounts::Outbox>> open_outbox(const Project& project, co
 People::People(const PeopleParts& parts, const std::string& secret, std::unique_ptr<accounts::Outbox> letters)
     : outbox(std::move(letters)),
       bans(parts.stores.operation.bans, parts.clock),
+      denied(parts.stores.people.accounts, bans, parts.clock),
       accounts({parts.project.config.name, web_root(parts.project.config), policy_of(parts.project.config),
                 parts.stores, bans, *outbox, parts.clock, secret}),
       site({accounts, [&project = parts.project](const std::string& code) { return link_with(project, code); },
@@ -60,6 +61,7 @@ Result<std::unique_ptr<People>> open_people(const PeopleParts& parts) {
   STARLING_ASSIGN(const std::string secret, accounts::own_secret(parts.stores.operation.settings));
   auto people = std::make_unique<People>(parts, secret, std::move(outbox));
   STARLING_TRY(people->bans.refresh());
+  STARLING_TRY(people->denied.refresh());
   return people;
 }
 

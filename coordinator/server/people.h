@@ -5,6 +5,7 @@
 #include <string>
 
 #include "coordinator/accounts/accounts.h"
+#include "coordinator/api/deny_list.h"
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/project.h"
@@ -26,6 +27,7 @@ struct People {
 
   std::unique_ptr<accounts::Outbox> outbox;
   accounts::BanList bans;
+  api::DenyList denied;
   accounts::Accounts accounts;
   web::AccountSite site;
 };

@@ -208,7 +208,7 @@ Result<std::unique_ptr<OperatorsDoor>> open_operators_door(const ServeOptions& o
 struct TimedParts {
   Leadership& leadership;
   Training& training;
-  accounts::BanList& bans;
+  People& people;
   operations::MaintenanceSign& maintenance;
   BackupKeeper& backups;
   const db::Stores& stores;
@@ -232,8 +232,9 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
     if (!status.ok() && complaints.admit(clock.now())) log_error("{}: {}", what, status.error().message);
   };
   tell("look at the runs", look_at_lead(parts));
-  tell("look at the bans", parts.bans.refresh());
+  tell("look at the bans", parts.people.bans.refresh());
   tell("look at revocations", parts.training.hosts.refresh());
+  tell("look at who is kept out", parts.people.denied.refresh());
   tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
     tell("look at backups", parts.backups.look());
@@ -360,7 +361,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  const TimedParts parts{leadership, *training, people->bans, maintenance, backups, database->stores()};
+  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores()};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
   const api::Api api{project.config.name,
@@ -369,6 +370,7 @@ Status serve(const ServeOptions& options) {
                      project.authority,
                      database->stores(),
                      training->hosts,
+                     people->denied,
                      people->accounts,
                      joins,
                      calls,

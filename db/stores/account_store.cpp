@@ -212,6 +212,12 @@ Status SqlAccountStore::restart_probation(AccountId id) {
   });
 }
 
+Result<std::vector<Host>> SqlAccountStore::revoked_since(WallTime since, std::size_t most) const {
+  return select(
+      access_, std::string(kHostColumns) + "WHERE revoked = 1 AND last_seen_ms >= ? ORDER BY last_seen_ms DESC LIMIT ?",
+      read_host, since.unix_ms, static_cast<std::int64_t>(most));
+}
+
 Result<std::int64_t> SqlAccountStore::established(std::int64_t enough) const {
   STARLING_ASSIGN(const auto counts,
                   select(access_,

@@ -40,6 +40,8 @@ class AccountStore {
   virtual Result<std::int64_t> revocations() const = 0;
   // The account's rounds so far count as confirmed no longer. Nothing changes where there is no such account.
   virtual Status restart_probation(AccountId id) = 0;
+  // Returns revoked hosts that were heard from at that time or later, the last ones first, at most `most`.
+  virtual Result<std::vector<Host>> revoked_since(WallTime since, std::size_t most) const = 0;
   // Returns how many accounts are established, but at most `enough`.
   virtual Result<std::int64_t> established(std::int64_t enough) const = 0;
 };

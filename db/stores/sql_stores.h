@@ -72,6 +72,7 @@ class SqlAccountStore final : public AccountStore {
   Status set_revoked(const PeerId& peer, bool revoked, Revoker by, std::int64_t hosts_max = 0) override;
   Result<std::int64_t> revocations() const override;
   Status restart_probation(AccountId id) override;
+  Result<std::vector<Host>> revoked_since(WallTime since, std::size_t most) const override;
   Result<std::int64_t> established(std::int64_t enough) const override;
 
  private:

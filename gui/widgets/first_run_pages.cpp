@@ -190,8 +190,8 @@ void GivePage::initializePage() {
       tr("<b>Public:</b> the name you choose next, and how many samples you contributed. Other volunteers' programs "
          "see this computer's network address; no page shows it."));
   facts.append(
-      tr("<b>Never:</b> your files, or any program from the project. Only numbers are computed, by Starling itself, "
-         "shut off from your data."));
+      tr("<b>Never:</b> your files. Starling itself computes, shut off from your data and from the network; a program "
+         "from the project runs only if you have allowed that very program, shut off in the same way."));
   facts.append(tr(
       "<b>To stop:</b> the button Pause in Starling's window; for good, “Leave this project…” in the menu ☰ there."));
   facts_->setText(QStringLiteral("<ul style='margin-left:-20px'><li>") +

@@ -20,6 +20,8 @@
 namespace starling::wire {
 
 constexpr std::size_t kDonorsMax = 8;
+constexpr std::size_t kNewcomersMax = 64;
+constexpr std::size_t kRevokedMax = 256;
 constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
 constexpr double kJitterMax = 10;             // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
@@ -70,6 +72,21 @@ struct RelayDuty {
   std::int64_t bytes_per_round = 0;  // that each of them and another may pass
 };
 
+// A member's address as others see it.
+struct SeenAddress {
+  Reachability reachability = Reachability::unknown;
+  std::string address;  // the one from which it called the coordinator
+};
+
+// Members of whom this one knows nothing but what the coordinator says.
+struct NamedMembers {
+  // They were lately told to get the state from this member. Unset: an older coordinator, which names nobody.
+  std::optional<std::vector<PeerId>> newcomers;
+  // They were taken out of the project, and their certificates may still be in their time: nobody should have links
+  // with them. Replaces the list of the reply before.
+  std::vector<PeerId> revoked;
+};
+
 // Everything that is due, in one answer.
 struct HeartbeatReply {
   RunState run_state = RunState::created;
@@ -92,9 +109,9 @@ struct HeartbeatReply {
   // "evaluate": true goes with it; from an older coordinator that stands alone, and means the state of `round`.
   std::optional<RoundIndex> evaluate_round;
   CreditFigures credited;
-  Reachability reachability = Reachability::unknown;
-  std::string address;  // this member's, as the coordinator sees it
+  SeenAddress seen;
   RelayDuty relaying;
+  NamedMembers named;
   std::string notice;  // for the volunteer, e.g. why samples were refused; usually empty
 };
 

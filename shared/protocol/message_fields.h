@@ -263,12 +263,16 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit("credit", message.credited.credit, kRate);
   visit("notice", message.notice, Text{kMessageBytesMax});
   // Older programs know nothing of the following.
-  visit("reachability", message.reachability, kLater);
-  visit("address", message.address, Text{kAddressBytesMax}, kLater);
+  visit("reachability", message.seen.reachability, kLater);
+  visit("address", message.seen.address, Text{kAddressBytesMax}, kLater);
   visit("relay", message.relaying.at);
   if (visit.has("relay_for", !message.relaying.clients.empty())) {
     visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
     visit("relay_bytes", message.relaying.bytes_per_round, kCount);
+  }
+  visit("newcomers", message.named.newcomers, Items{kNewcomersMax}, InObject{"peer"});
+  if (visit.has("revoked", !message.named.revoked.empty())) {
+    visit("revoked", message.named.revoked, Items{kRevokedMax}, InObject{"peer"});
   }
 }
 

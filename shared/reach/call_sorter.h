@@ -8,6 +8,7 @@
 #include <list>
 
 #include "shared/base/clock.h"
+#include "shared/reach/address_prefix.h"
 
 namespace starling::reach {
 
@@ -15,7 +16,8 @@ class CallSorter {
  public:
   using TakeCall = std::function<void(asio::ip::tcp::socket)>;
 
-  // Callers that have sent nothing yet; beyond it the oldest is dropped.
+  // Callers that have sent nothing yet: half of them from one network at most; its oldest one gives way to a new one.
+  // When all places are taken, the oldest one of the most crowded network is dropped.
   static constexpr std::size_t kUnsortedMax = 64;
 
   // `patience` is the time that a silent caller has.
@@ -26,6 +28,8 @@ class CallSorter {
 
  private:
   struct Caller;
+  // Makes a place for a caller from this network.
+  void make_place(const AddressPrefix& from);
   void sort(const std::shared_ptr<Caller>& caller);
 
   asio::io_context& io_;

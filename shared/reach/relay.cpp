@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "shared/base/log.h"
 #include "shared/reach/relay_visitor.h"
@@ -36,12 +37,16 @@ Relay::~Relay() {
 
 void Relay::take(asio::ip::tcp::socket socket) {
   if (visitors_.size() >= limits_.visitors_max) {
-    const auto silent =
-        std::find_if(visitors_.begin(), visitors_.end(), [](const auto& entry) { return !entry.second->has_asked(); });
+    std::vector<std::shared_ptr<Visitor>> silent;
+    std::vector<AddressPrefix> networks;
+    for (const auto& [number, visitor] : visitors_) {
+      if (visitor->has_asked()) continue;
+      silent.push_back(visitor);
+      networks.push_back(visitor->from());
+    }
     ++stats_.refused_total;
-    if (silent == visitors_.end()) return;                   // the socket closes here
-    const std::shared_ptr<Visitor> oldest = silent->second;  // it removes itself from the map
-    oldest->hang_up();
+    if (silent.empty()) return;              // the socket closes here
+    silent[gives_way(networks)]->hang_up();  // it removes itself from the map
   }
   const auto visitor = std::make_shared<Visitor>(*this, std::move(socket), ++visitors_total_);
   visitors_.emplace(visitors_total_, visitor);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "shared/crypto/tls_session.h"
+#include "shared/reach/address_prefix.h"
 #include "shared/reach/relay.h"
 
 namespace starling::reach {
@@ -29,6 +30,10 @@ class Relay::Visitor : public std::enable_shared_from_this<Visitor> {
   [[nodiscard]] const PeerId& peer() const { return peer_; }
   [[nodiscard]] const PeerId& called() const { return request_.peer; }
   [[nodiscard]] std::int64_t number() const { return number_; }
+  [[nodiscard]] AddressPrefix from() const {
+    asio::error_code gone;
+    return prefix_of(socket_.remote_endpoint(gone).address());
+  }
   [[nodiscard]] bool has_asked() const { return asked_; }
   [[nodiscard]] bool posted() const { return request_.kind == RelayRequestKind::post && asked_; }
 

@@ -1094,8 +1094,8 @@
         <translation>&lt;b&gt;Видно всем:&lt;/b&gt; имя, которое вы сейчас выберете, и число ваших примеров. Программы других участников видят сетевой адрес этого компьютера, но ни одна страница его не показывает.</translation>
     </message>
     <message>
-        <source>&lt;b&gt;Never:&lt;/b&gt; your files, or any program from the project. Only numbers are computed, by Starling itself, shut off from your data.</source>
-        <translation>&lt;b&gt;Никогда:&lt;/b&gt; ваши файлы и чужие программы. Считаются только числа, самим Starling, в отрыве от ваших данных.</translation>
+        <source>&lt;b&gt;Never:&lt;/b&gt; your files. Starling itself computes, shut off from your data and from the network; a program from the project runs only if you have allowed that very program, shut off in the same way.</source>
+        <translation>&lt;b&gt;Никогда:&lt;/b&gt; ваши файлы. Считает сам Starling, в отрыве от ваших данных и от сети; программа проекта запускается, только если вы разрешили именно её, и так же в отрыве от них.</translation>
     </message>
     <message>
         <source>&lt;b&gt;Time&lt;/b&gt; of this computer&apos;s processor, and of its graphics card if it has one, that your own programs leave, within the limits you choose on the next pages. It costs electricity, and makes heat and fan noise.</source>

@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +34,19 @@ bool lists(const std::string& path) {
   if (folder == nullptr) return false;
   ::closedir(folder);
   return true;
+}
+
+bool looks(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 || ::access(path.c_str(), F_OK) == 0;
+}
+
+bool opens_by_openat2(const std::string& path) {
+  open_how how{};
+  how.flags = O_RDONLY;
+  const auto fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+  if (fd >= 0) ::close(static_cast<int>(fd));
+  return fd >= 0;
 }
 
 bool executes() {
@@ -69,6 +84,8 @@ bool attempt_succeeds(const std::string& verb, const std::string& object) {
   if (verb == "create") return opens(object, O_WRONLY | O_CREAT);
   if (verb == "read") return opens(object, O_RDONLY);
   if (verb == "list") return lists(object);
+  if (verb == "look") return looks(object);
+  if (verb == "openat2") return opens_by_openat2(object);
   if (verb == "delete") return ::unlink(object.c_str()) == 0;
   if (verb == "socket") return ::socket(object == "unix" ? AF_UNIX : AF_INET, SOCK_STREAM, 0) >= 0;
   if (verb == "exec") return executes();

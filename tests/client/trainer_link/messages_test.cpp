@@ -48,7 +48,7 @@ TEST_CASE("a request arrives as it was sent") {
   CHECK(batch->samples.count == 8);
 
   Request start;
-  start.limits = {4, std::uint64_t{3} << 30, 60, false, false};
+  start.limits = {4, std::uint64_t{3} << 30, 60, false, false, false};
   start.text = std::string(kTextBytesMax, 'm');
   const auto started = decode_request(bytes_of(encode(start)));
   REQUIRE(started.ok());
@@ -56,6 +56,7 @@ TEST_CASE("a request arrives as it was sent") {
   CHECK(started->limits.memory_bytes == std::uint64_t{3} << 30);
   CHECK(started->limits.gpu_memory_percent == 60);
   CHECK_FALSE(started->limits.sandbox);
+  CHECK_FALSE(started->limits.landlock);
   CHECK_FALSE(started->limits.yield_to_others);
   CHECK(started->text == start.text);
 

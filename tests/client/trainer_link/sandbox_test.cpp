@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/session/byte_tokens.h"
+#include "client/trainer_link/child_fds.h"
 #include "tests/client/trainer_link/tiny_run.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,10 +21,13 @@ namespace {
 
 class Prisoner {
  public:
-  explicit Prisoner(bool sandbox = true, int gpu_memory_percent = 0, const std::string& behaviour = "") {
+  explicit Prisoner(bool sandbox = true, int gpu_memory_percent = 0, const std::string& behaviour = "")
+      : Prisoner(ChildLimits{.gpu_memory_percent = gpu_memory_percent, .sandbox = sandbox}, behaviour) {}
+  explicit Prisoner(const ChildLimits& limits, const std::string& behaviour = "") {
     TrainerProcessOptions options = tiny_options(TEST_CHILD, behaviour);
-    options.limits.sandbox = sandbox;
-    options.limits.gpu_memory_percent = gpu_memory_percent;
+    options.limits.sandbox = limits.sandbox;
+    options.limits.landlock = limits.landlock;
+    options.limits.gpu_memory_percent = limits.gpu_memory_percent;
     auto made = TrainerProcess::create(std::move(options));
     REQUIRE(made.ok());
     trainer_ = std::move(made).value();
@@ -81,6 +85,31 @@ TEST_CASE("a confined trainer writes no file, and reads none of the volunteer's"
   CHECK(prisoner.tries_to("read /proc/cpuinfo") == "done");
 }
 
+TEST_CASE("without Landlock a confined trainer opens no file at all, and leaves the card alone" *
+          doctest::skip(kSanitized)) {
+  const starling::testing::TempDir folder;
+  const auto secret = folder / "secret";
+  std::ofstream(secret) << "mine";
+  Prisoner prisoner(ChildLimits{.gpu_memory_percent = 50, .landlock = false});
+  for (const std::string& path : {secret.string(), std::string("/etc/passwd"), std::string("/proc/cpuinfo"),
+                                  std::string("/usr/lib/os-release"), std::string("/dev/urandom")}) {
+    CAPTURE(path);
+    CHECK(prisoner.tries_to("read " + path) != "done");
+    CHECK(prisoner.tries_to("look " + path) != "done");
+    CHECK(prisoner.tries_to("openat2 " + path) != "done");
+    CHECK(prisoner.tries_to("write " + path) != "done");
+  }
+  CHECK(prisoner.tries_to("read /proc/self/fd/" + std::to_string(kTrainFd)) != "done");
+  CHECK(prisoner.tries_to("list " + folder.path().string()) != "done");
+  CHECK(prisoner.tries_to("create " + (folder / "new").string()) != "done");
+  CHECK(prisoner.tries_to("thread") == "done");
+  CHECK(prisoner.tries_to("socket inet") != "done");
+  const std::string confinement = prisoner.view().confinement;
+  CHECK_MESSAGE(confinement.find("opens no file at all") != std::string::npos, confinement);
+  CHECK_MESSAGE(confinement.find("is left alone") != std::string::npos, confinement);
+  CHECK(prisoner.view().starts == 1);
+}
+
 TEST_CASE("a card's driver gets its device files and nothing more" * doctest::skip(kSanitized)) {
   const starling::testing::TempDir folder;
   const auto secret = folder / "secret";
@@ -120,6 +149,8 @@ TEST_CASE("the same attempts succeed outside the sandbox, so they prove somethin
   CHECK(free.tries_to("create " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("write " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("read " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("look " + (folder / "new").string()) == "done");
+  CHECK(free.tries_to("openat2 " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("list " + folder.path().string()) == "done");
   CHECK(free.tries_to("delete " + (folder / "new").string()) == "done");
   CHECK(free.tries_to("kill " + std::to_string(::getpid())) == "done");

@@ -37,7 +37,7 @@ UniqueFd file_of(const std::string& bytes) {
 // A run with such a program: its forward's result is the expression `value`.
 class Visitor {
  public:
-  Visitor(const std::string& value, bool sandbox) {
+  Visitor(const std::string& value, bool sandbox, bool landlock = true) {
     const ScriptFiles files = make_script(
         {{"w", {2}}}, "def forward(self, words, targets):\n    return self.w.sum() * 0.0 + " + value + "\n");
     TrainerProcessOptions options;
@@ -58,6 +58,7 @@ class Visitor {
     options.initial_parameters = folder_ / "parameters";
     REQUIRE(write_file_atomically(options.initial_parameters, files.parameters).ok());
     options.limits.sandbox = sandbox;
+    options.limits.landlock = landlock;
     auto made = TrainerProcess::create(std::move(options));
     REQUIRE(made.ok());
     trainer_ = std::move(made).value();
@@ -113,6 +114,13 @@ TEST_CASE("a program cannot read the volunteer's files") {
   const auto inside = visitor.result();
   REQUIRE_FALSE(inside.ok());
   CHECK((visitor.was_refused(inside) || inside.error().message.find("Permission denied") != std::string::npos));
+}
+
+TEST_CASE("without Landlock no program is run") {
+  Visitor visitor("torch.ones([1]).sum()", true, false);
+  const auto result = visitor.result();
+  CHECK_MESSAGE(visitor.was_refused(result), (result.ok() ? "it ran" : result.error().message));
+  CHECK(Visitor("torch.ones([1]).sum()", false).result().ok());
 }
 
 TEST_CASE("a program cannot write files") {

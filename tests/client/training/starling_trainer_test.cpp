@@ -111,6 +111,26 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   MESSAGE("wrote: ", session::bytes_of_tokens(*text));
 }
 
+TEST_CASE("without Landlock the trainer opens no file after its start, and computes the same bits") {
+  std::vector<std::vector<float>> states;
+  for (const bool landlock : {true, false}) {
+    TrainerProcessOptions options = options_of_a_small_run();
+    options.limits.landlock = landlock;
+    auto made = TrainerProcess::create(std::move(options));
+    REQUIRE(made.ok());
+    TrainerProcess& trainer = **made;
+    REQUIRE(trainer.initialize().ok());
+    train(trainer, 0, 5);
+    const auto evaluation = trainer.evaluate();
+    if (!evaluation.ok()) FAIL(evaluation.error().message);
+    REQUIRE(trainer.sample_tokens(session::tokens_of_bytes("the quick "), 20, 0.5).ok());
+    if (!landlock) CHECK(trainer.view().confinement.find("opens no file at all") != std::string::npos);
+    CHECK(trainer.view().deaths == 0);
+    states.emplace_back(trainer.state().begin(), trainer.state().end());
+  }
+  CHECK((states[0] == states[1]));
+}
+
 TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {
   auto made = TrainerProcess::create(options_of_a_hungry_run(4, std::uint64_t{640} << 20));
   REQUIRE(made.ok());

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "tests/client/transport/raw_peer.h"
@@ -12,6 +14,8 @@ using namespace starling::transport;
 using namespace starling::transport::testing;
 
 namespace {
+
+constexpr std::array<std::uint8_t, 1> kBeginOfTls = {0x16};
 
 // Whether a peer with this context gets so far that the member answers its hello and its ping.
 bool is_let_in(const Member& member, const crypto::TlsContext& tls) {
@@ -79,6 +83,87 @@ TEST_CASE("a peer that shows our own certificate is refused") {
   const Project project;
   Member member(project);
   CHECK_FALSE(is_let_in(member, project.context(project.identity(member.key))));
+}
+
+TEST_CASE("a member whose certificate was revoked loses its links and gets no new ones, until it is admitted again") {
+  const Project project;
+  const Member member(project);
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  const crypto::TlsContext tls = project.context(project.identity(key));
+  RawPeer revoked(member.net->port(), tls);
+  revoked.say_hello();
+  RawPeer other(member.net->port(), project.context(project.identity(crypto::PrivateKey::generate())));
+  other.say_hello();
+  wait_until([&] { return member.net->stats().links_up == 2; });
+  member.net->deny(std::vector{key.peer_id()});
+  CHECK(revoked.is_cut_off());
+  CHECK_FALSE(is_let_in(member, tls));
+  CHECK(member.net->stats().links_up == 1);
+  member.net->deny({});
+  CHECK(is_let_in(member, tls));
+}
+
+TEST_CASE("a network of callers that say nothing takes half of the places, and nobody else's") {
+  const Project project;
+  const Member member(project);
+  std::vector<std::unique_ptr<RawPeer>> callers;
+  const auto call = [&](const std::string& from) {
+    callers.push_back(std::make_unique<RawPeer>(member.net->port(), from.c_str()));
+    callers.back()->send_plain(kBeginOfTls);
+  };
+  const auto staying = [&] {
+    return std::count_if(callers.begin(), callers.end(), [](const auto& caller) { return !caller->has_ended(); });
+  };
+  call("127.0.9.1");  // slow, but honest
+  for (int i = 0; i < 150; ++i) call("127.0.1." + std::to_string(1 + i));
+  wait_until([&] { return staying() == 1 + 32; });
+  CHECK_FALSE(callers.front()->has_ended());
+  for (int i = 0; i < 60; ++i) call("127.0.2." + std::to_string(1 + i));  // now all places are taken
+  wait_until([&] { return staying() == 64; });
+  CHECK_FALSE(callers.front()->has_ended());
+  CHECK(is_let_in(member, project.context(project.identity(crypto::PrivateKey::generate()))));
+  CHECK_FALSE(callers.front()->has_ended());
+}
+
+TEST_CASE("one network has half of all links, and another one still gets in") {
+  const Project project;
+  const crypto::PrivateKey key = crypto::PrivateKey::generate();
+  PeerNetworkOptions options = options_for(key.peer_id());
+  options.links_max = 6;
+  const Member member(options, key, project.context(project.identity(key)), nullptr);
+  std::vector<std::unique_ptr<RawPeer>> callers;
+  const auto enter_from = [&](const char* address) {
+    const crypto::TlsContext tls = project.context(project.identity(crypto::PrivateKey::generate()));
+    callers.push_back(std::make_unique<RawPeer>(member.net->port(), tls, address));
+    callers.back()->say_hello();
+  };
+  for (int i = 0; i < 3; ++i) enter_from("127.0.0.1");
+  wait_until([&] { return member.net->stats().links_up == 3; });
+  RawPeer refused(member.net->port());
+  refused.send_plain(kBeginOfTls);
+  CHECK(refused.is_cut_off());
+  enter_from("127.0.1.1");
+  wait_until([&] { return member.net->stats().links_up == 4; });
+}
+
+TEST_CASE("nobody dials a member whose certificate was revoked") {
+  const Project project;
+  const Member donor(project);
+  Member member(project);
+  member.net->deny(std::vector{donor.id});
+  std::vector<float> out(1000);
+  std::promise<Status> promise;
+  StateFetch fetch;
+  fetch.donors = {donor.endpoint()};
+  fetch.round = 1;
+  fetch.state_digest = Digest{{1}};
+  fetch.out = out;
+  fetch.done = [&](const Status& status) { promise.set_value(status); };
+  REQUIRE(member.net->fetch_state(std::move(fetch)).ok());
+  const Status status = promise.get_future().get();
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message.find("revoked") != std::string::npos);
+  CHECK(donor.net->stats().links_up == 0);
 }
 
 TEST_CASE("a renewed certificate is shown on new links") {

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 
 namespace starling::transport::testing {
 
-RawPeer::RawPeer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawPeer::RawPeer(int port, const char* from) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const timeval patience{.tv_sec = 20, .tv_usec = 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -22,12 +23,14 @@ RawPeer::RawPeer(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXE
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  REQUIRE(::inet_pton(AF_INET, from, &address.sin_addr) == 1);
+  REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   REQUIRE(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
 }
 
-RawPeer::RawPeer(int port, const crypto::TlsContext& tls) : RawPeer(port) {
+RawPeer::RawPeer(int port, const crypto::TlsContext& tls, const char* from) : RawPeer(port, from) {
   stream_.emplace(tls, PeerTlsStream::Socket{socket_, buffers_}, PeerTlsStream::Role::client, SystemClock().wall_now());
   (void)stream_->handshake();  // a refusal shows in the first read
 }
@@ -49,6 +52,12 @@ void RawPeer::send(std::span<const std::uint8_t> bytes) {
     bytes = bytes.subspan(step.bytes);
   }
   (void)stream_->flush();
+}
+
+bool RawPeer::has_ended() const {
+  char byte = 0;
+  const ssize_t got = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
 std::vector<std::uint8_t> RawPeer::header(wire::FrameType type, std::size_t payload_bytes, const GroupId& group) {

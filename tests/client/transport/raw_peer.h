@@ -16,8 +16,9 @@ namespace starling::transport::testing {
 class RawPeer {
  public:
   // Connects to 127.0.0.1; with `tls`, also completes the handshake. Calls block, for 20 s at most.
-  explicit RawPeer(int port);
-  RawPeer(int port, const crypto::TlsContext& tls);
+  // `from` is another address of the loopback network to call from.
+  explicit RawPeer(int port, const char* from = "127.0.0.1");
+  RawPeer(int port, const crypto::TlsContext& tls, const char* from = "127.0.0.1");
   ~RawPeer();
   RawPeer(const RawPeer&) = delete;
   RawPeer& operator=(const RawPeer&) = delete;
@@ -35,6 +36,8 @@ class RawPeer {
   std::optional<wire::FrameType> next_frame();
   // Whether the other end closed the connection. Waits for it.
   bool is_cut_off();
+  // Whether the other end has closed the connection by now.
+  [[nodiscard]] bool has_ended() const;
 
   std::vector<std::uint8_t> payload;
   wire::LinkToken token;      // token of the other end's link, after say_hello

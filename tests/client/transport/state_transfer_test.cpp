@@ -81,6 +81,33 @@ TEST_CASE("a newcomer gets the state from two donors") {
         static_cast<std::int64_t>(holder.floats.size() * sizeof(float)));
 }
 
+TEST_CASE("a newcomer that calls before its donor has heard of it gets the state once the coordinator has named it") {
+  const Project project;
+  Holder holder(state_of(3 * wire::kStateChunkFloats));
+  Member donor(project, true, holder.source());
+  Member newcomer(project, false);
+  std::promise<void> asked;
+  donor.net->name_newcomers(std::vector<PeerId>(), [&] { asked.set_value(); });
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(newcomer, {donor.endpoint()}).ok());
+  REQUIRE(asked.get_future().wait_for(kPatience) == std::future_status::ready);
+  CHECK(download.result.wait_for(std::chrono::milliseconds(0)) != std::future_status::ready);
+  donor.net->name_newcomers(std::vector{newcomer.id}, nullptr);
+  download.check_got(holder.floats);
+}
+
+TEST_CASE("members of a plan may have the state without being named again") {
+  const Project project;
+  Holder holder(state_of(3 * wire::kStateChunkFloats));
+  Members members;
+  for (int i = 0; i < 2; ++i) members.push_back(std::make_unique<Member>(project, true, holder.source()));
+  for (auto& member : members) member->net->name_newcomers(std::vector<PeerId>(), nullptr);
+  check_exact_round(members, plan_of(members, 1000));
+  Download download(holder.snapshot->digest, holder.floats.size());
+  REQUIRE(download.start(*members[0], {members[1]->endpoint()}).ok());
+  download.check_got(holder.floats);
+}
+
 TEST_CASE("narrow moments travel in half the bytes, and arrive as what the digest names") {
   const Project project;
   const std::size_t parameters = 7 * wire::kStateChunkFloats + 41;

@@ -100,6 +100,7 @@ TestProject::~TestProject() { stop(); }
 
 void TestProject::start() {
   hosts_ = std::make_unique<HostTable>(stores_.people.accounts, clock);
+  denied_ = std::make_unique<DenyList>(stores_.people.accounts, bans, clock);
   run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
   REQUIRE(run_->poll().ok());
   accounts_ = std::make_unique<accounts::Accounts>(accounts::Accounts::Parts{"Test",
@@ -111,8 +112,9 @@ void TestProject::start() {
                                                                              clock,
                                                                              "a secret of the test's",
                                                                              {.hash_log2_n = 8}});
-  api_ = std::make_unique<Api>(Api{"Test", folder.path(), manifest_key.public_key().to_pem(), authority, stores_,
-                                   *hosts_, *accounts_, joins_, calls_, *run_, checkpoints_, maintenance_, clock});
+  api_ =
+      std::make_unique<Api>(Api{"Test", folder.path(), manifest_key.public_key().to_pem(), authority, stores_, *hosts_,
+                                *denied_, *accounts_, joins_, calls_, *run_, checkpoints_, maintenance_, clock});
   router_ = std::make_unique<gate::Router>();
   add_routes(*router_, *api_);
   gate::GateOptions options;
@@ -137,6 +139,7 @@ void TestProject::stop() {
 void TestProject::look() {
   REQUIRE(hosts_->refresh().ok());
   REQUIRE(bans.refresh().ok());
+  REQUIRE(denied_->refresh().ok());
 }
 
 void TestProject::restart() {

@@ -86,6 +86,7 @@ class TestProject {
   accounts::NoOutbox outbox_;
   crypto::TlsContext tls_;
   std::unique_ptr<HostTable> hosts_;
+  std::unique_ptr<DenyList> denied_;
   std::unique_ptr<RunService> run_;
   std::unique_ptr<accounts::Accounts> accounts_;
   std::unique_ptr<Api> api_;

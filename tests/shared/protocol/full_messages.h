@@ -108,11 +108,13 @@ inline HeartbeatReply full_reply() {
   reply.evaluate_round = 19;
   reply.credited.samples = 12345;
   reply.credited.credit = 0.75;
-  reply.reachability = Reachability::blocked;
-  reply.address = "192.0.2.7";
+  reply.seen.reachability = Reachability::blocked;
+  reply.seen.address = "192.0.2.7";
   reply.relaying.at = Endpoint{id<PeerId>(4), "192.0.2.4", 7000};
   reply.relaying.clients = {id<PeerId>(5), id<PeerId>(6)};
   reply.relaying.bytes_per_round = 1 << 24;
+  reply.named.newcomers = {{id<PeerId>(10)}};
+  reply.named.revoked = {id<PeerId>(11)};
   reply.notice = "samples of \xc3\xa4ltere clients\n";
   return reply;
 }

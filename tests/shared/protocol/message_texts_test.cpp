@@ -132,7 +132,8 @@ TEST_CASE("answers about rounds have these texts") {
         R"(ess":"192.0.2.7","relay":{"peer":"0404040404040404040404040404040404040404040404040404040404040404","hos)"
         R"(t":"192.0.2.4","port":7000},"relay_for":[{"peer":"050505050505050505050505050505050505050505050505050505)"
         R"(0505050505"},{"peer":"0606060606060606060606060606060606060606060606060606060606060606"}],"relay_bytes":)"
-        R"(16777216})");
+        R"(16777216,"newcomers":[{"peer":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"}],"revok)"
+        R"(ed":[{"peer":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b"}]})");
   CHECK(encode(CheckpointReply{4096}) == R"({"bytes":4096})");
   CHECK(encode(UnusableSamples{"fortunes", 7, {3, 9}}) == R"({"run_id":"fortunes","process":7,"draws":[3,9]})");
 }

@@ -222,8 +222,8 @@ TEST_CASE("how a member is reached arrives as it was sent, and older programs sa
   HeartbeatReply reply = full_reply();
   reply.group->members[0].endpoint.relay = {};
   reply.group->members[1].endpoint = {id<PeerId>(2), "203.0.113.5", 8444, id<PeerId>(9)};
-  reply.reachability = Reachability::blocked;
-  reply.address = "192.0.2.7";
+  reply.seen.reachability = Reachability::blocked;
+  reply.seen.address = "192.0.2.7";
   reply.relaying.at = Endpoint{id<PeerId>(3), "203.0.113.5", 8444, id<PeerId>(9)};
   reply.relaying.clients.assign(kRelayClientsMax, id<PeerId>(4));
   reply.relaying.bytes_per_round = 1 << 20;
@@ -231,11 +231,34 @@ TEST_CASE("how a member is reached arrives as it was sent, and older programs sa
   REQUIRE_MESSAGE(got.ok(), got.status().error().message);
   CHECK(got->group->members[0].endpoint.relay.is_zero());
   CHECK(got->group->members[1].endpoint.relay == id<PeerId>(9));
-  CHECK(got->reachability == Reachability::blocked);
+  CHECK(got->seen.reachability == Reachability::blocked);
   CHECK(got->relaying.at->relay == id<PeerId>(9));
   CHECK(got->relaying.clients == reply.relaying.clients);
   CHECK(encode(*got) == encode(reply));
   reply.relaying.clients.push_back(id<PeerId>(4));
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+}
+
+TEST_CASE("a reply names newcomers and revoked computers, and an older one names neither") {
+  HeartbeatReply reply = full_reply();
+  reply.named.newcomers = std::vector<PeerId>(kNewcomersMax, id<PeerId>(4));
+  reply.named.revoked.assign(kRevokedMax, id<PeerId>(5));
+  const auto got = decode_heartbeat_reply(encode(reply));
+  REQUIRE_MESSAGE(got.ok(), got.status().error().message);
+  CHECK(got->named.newcomers == reply.named.newcomers);
+  CHECK(got->named.revoked == reply.named.revoked);
+  reply.named.newcomers->clear();
+  CHECK(decode_heartbeat_reply(encode(reply))->named.newcomers == std::vector<PeerId>());  // named nobody
+  reply.named.newcomers.reset();
+  reply.named.revoked.clear();
+  const auto older = decode_heartbeat_reply(encode(reply));
+  REQUIRE(older.ok());
+  CHECK_FALSE(older->named.newcomers.has_value());
+  CHECK(older->named.revoked.empty());
+  reply.named.newcomers = std::vector<PeerId>(kNewcomersMax + 1, id<PeerId>(4));
+  CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
+  reply.named.newcomers.reset();
+  reply.named.revoked.assign(kRevokedMax + 1, id<PeerId>(5));
   CHECK_FALSE(decode_heartbeat_reply(encode(reply)).ok());
 }
 
