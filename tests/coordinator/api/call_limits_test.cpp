@@ -38,10 +38,19 @@ TEST_CASE("a flood of calls is answered with 429 and the time to wait, whatever 
   TestProject project;
   CallLimits calls(7, project.clock.now(), {.member = {4, 0.01}});
   const Api& own = project.api();
-  const Api api{own.project_name, own.artefacts,   own.manifest_public_key_pem,
-                own.authority,    own.stores,      own.hosts,
-                own.accounts,     own.joins,       calls,
-                own.run,          own.checkpoints, own.maintenance,
+  const Api api{own.project_name,
+                own.artefacts,
+                own.manifest_public_key_pem,
+                own.authority,
+                own.stores,
+                own.hosts,
+                own.denied,
+                own.accounts,
+                own.joins,
+                calls,
+                own.run,
+                own.checkpoints,
+                own.maintenance,
                 own.clock};
   gate::Router router;
   add_routes(router, api);
