@@ -11,6 +11,7 @@
 // samples; their factor is max(1, (w / u)^2). With error feedback the sum counts whatever its samples. In a group of at
 // most kFewMembers contributors the median says little: a member takes its own square, which it need not believe. The
 // median of recent rounds' usual squares counts, too, and is known before anybody has begun; the larger one decides.
+// Few samples may differ by more (norm_bound.cpp).
 //
 // Norms are said with the begin, one for each part, so everybody can add them up, and the owner of a part holds the
 // sender to what it said of that part. A liar has to distribute its norm over the parts beforehand.
@@ -93,6 +94,8 @@ class NormBound {
   void take(Rank rank, SampleCount weight, std::vector<float> norms);
   void decide(Member& member) const;
   [[nodiscard]] std::optional<double> usual_at(double samples) const;
+  // This member's own square; its weight is above 0.
+  [[nodiscard]] double own_at(double samples) const;
   // norms: at least one
   [[nodiscard]] double median_of(const std::vector<UsualNorm>& norms, double samples) const;
 

@@ -88,12 +88,12 @@ TEST_CASE("of a vector that is far too long, no more counts than twice what is u
         CAPTURE(times);
         CAPTURE(members);
         CAPTURE(codec);
-        GroupOptions options = group_of(std::vector<SampleCount>(members, 10));
+        GroupOptions options = group_of(std::vector<SampleCount>(members, 1000));
         options.codec = codec;
         options.shares.assign(members, 1);
         options.shares[1] = 0;  // an owner is believed in its own part
         const InMemoryGroup honest_group = averaged(options, nothing);
-        const double usual = length(honest(10, 100)) / 10;
+        const double usual = length(honest(1000, 100)) / 1000;
         InMemoryGroup group = averaged(options, [times](Rank rank, Floats& input) {
           if (rank == 1) std::for_each(input.begin(), input.end(), [times](float& value) { value *= times; });
         });
@@ -107,21 +107,21 @@ TEST_CASE("of a vector that is far too long, no more counts than twice what is u
 }
 
 TEST_CASE("seven of sixteen that bring long vectors move the mean no further than by their bounded shares") {
-  InMemoryGroup group = averaged(group_of(std::vector<SampleCount>(16, 10)), [](Rank rank, Floats& input) {
+  InMemoryGroup group = averaged(group_of(std::vector<SampleCount>(16, 1000)), [](Rank rank, Floats& input) {
     if (rank >= 9) std::fill(input.begin(), input.end(), 1e6F);
   });
   REQUIRE(group.outcome(0)->verdict == Verdict::averaged);
   CHECK(group.outcome(0)->scaled.size() == 7);
-  CHECK(length(group.output(0)) < 7.0 / 16 * 2.1 * length(honest(10, 100)) / 10 + 1.0);
+  CHECK(length(group.output(0)) < 7.0 / 16 * 2.1 * length(honest(1000, 100)) / 1000 + 1.0);
 }
 
 TEST_CASE("what was usual in recent rounds counts, and is told on") {
-  GroupOptions options = group_of({10, 10, 10, 10, 10});
+  GroupOptions options = group_of({1000, 1000, 1000, 1000, 1000});
   InMemoryGroup first = averaged(options, nothing);
   const auto usual = first.outcome(0)->usual;
   REQUIRE(usual);
-  CHECK(usual->samples == 10);
-  CHECK(std::sqrt(usual->square) == doctest::Approx(length(honest(10, 100)) / 10).epsilon(0.2));
+  CHECK(usual->samples == 1000);
+  CHECK(std::sqrt(usual->square) == doctest::Approx(length(honest(1000, 100)) / 1000).epsilon(0.2));
   // A group that has become ten times calmer does not cut off whoever still is as it was.
   const auto calm = [](Rank rank, Floats& input) {
     if (rank > 0) std::for_each(input.begin(), input.end(), [](float& value) { value *= 0.1F; });
@@ -157,8 +157,18 @@ TEST_CASE("displacements grow with the steps that they are of") {
   CHECK(group.outcome(0)->scaled[0].factor < 0.01F);
 }
 
+TEST_CASE("a few samples may be far from what is usual, and count for little") {
+  for (const SampleCount few : {2, 100}) {
+    InMemoryGroup group = averaged(group_of({100, 100, 100, 100, few}), [](Rank rank, Floats& input) {
+      if (rank == 4) std::for_each(input.begin(), input.end(), [](float& value) { value *= 3; });
+    });
+    REQUIRE(group.outcome(0)->verdict == Verdict::averaged);
+    CHECK(group.outcome(0)->scaled.empty() == (few == 2));
+  }
+}
+
 TEST_CASE("vectors of zeros bound nobody") {
-  InMemoryGroup group = averaged(group_of({10, 10, 10, 10, 10}), [](Rank rank, Floats& input) {
+  InMemoryGroup group = averaged(group_of({1000, 1000, 1000, 1000, 1000}), [](Rank rank, Floats& input) {
     if (rank != 2) std::fill(input.begin(), input.end(), 0.0F);
   });
   REQUIRE(group.outcome(0)->verdict == Verdict::averaged);

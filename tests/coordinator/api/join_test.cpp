@@ -158,7 +158,7 @@ TEST_CASE("a request that is no request for a certificate is refused") {
   const auto response = client.post_json("/v1/join", wire::encode(request));
   CHECK(response->status == 400);
   CHECK(client.post_json("/v1/join", "{")->status == 400);
-  request.protocol = 2;
+  request.protocol = wire::kProtocolVersion + 1;
   const auto newer = client.post_json("/v1/join", wire::encode(request));
   CHECK(newer->status == 400);
   CHECK(newer->body.find("project must be updated") != std::string::npos);

@@ -38,11 +38,12 @@ std::string again(Result<Message> (*decode)(std::string_view), const std::string
 
 TEST_CASE("messages about accounts and certificates have these texts") {
   CHECK(encode(ErrorReply{"not_found", "no \"run\""}) == R"({"code":"not_found","error":"no \"run\""})");
-  CHECK(encode(JoinRequest{1, "0.1", "tok", "Ada", "-----BEGIN"}) ==
+  CHECK(encode(JoinRequest{kProtocolVersion, "0.1", "tok", "Ada", "-----BEGIN"}) ==
         R"({"protocol":2,"client_version":"0.1","invite":"tok","display_name":"Ada","csr_pem":"-----BEGIN"})");
-  CHECK(encode(JoinRequest{1, "0.1", "", "Ada", "-----BEGIN\n", "secret", "ada@example.org", "device"}) ==
-        R"({"protocol":2,"client_version":"0.1","invite":"","display_name":"Ada","csr_pem":"-----BEGIN\n","password)"
-        R"(":"secret","email":"ada@example.org","device_token":"device"})");
+  CHECK(
+      encode(JoinRequest{kProtocolVersion, "0.1", "", "Ada", "-----BEGIN\n", "secret", "ada@example.org", "device"}) ==
+      R"({"protocol":2,"client_version":"0.1","invite":"","display_name":"Ada","csr_pem":"-----BEGIN\n","password)"
+      R"(":"secret","email":"ada@example.org","device_token":"device"})");
   CHECK(encode(JoinReply{7, id<PeerId>(1), "Fortunes", "cert", "key", 1'700'000'000'000}) ==
         R"({"account_id":7,"peer_id":"0101010101010101010101010101010101010101010101010101010101010101","project_na)"
         R"(me":"Fortunes","certificate_pem":"cert","manifest_public_key":"key","server_unix_ms":1700000000000})");
@@ -152,8 +153,9 @@ TEST_CASE("release feeds have these texts") {
 TEST_CASE("a message that was read is written like it was") {
   const auto kept = [](auto decode, const std::string& text) { CHECK(again(decode, text) == text); };
   kept(decode_error_reply, encode(ErrorReply{"not_found", "no \"run\""}));
-  kept(decode_join_request, encode(JoinRequest{1, "0.1", "", "Ada", "-----BEGIN\n", "secret", "a@b.org", "device"}));
-  kept(decode_join_request, encode(JoinRequest{1, "0.1", "tok", "Ada", "-----BEGIN"}));
+  kept(decode_join_request,
+       encode(JoinRequest{kProtocolVersion, "0.1", "", "Ada", "-----BEGIN\n", "secret", "a@b.org", "device"}));
+  kept(decode_join_request, encode(JoinRequest{kProtocolVersion, "0.1", "tok", "Ada", "-----BEGIN"}));
   kept(decode_join_reply, encode(JoinReply{7, id<PeerId>(1), "Fortunes", "cert", "key", 5, "Ada 2"}));
   kept(decode_join_reply, encode(JoinReply{7, id<PeerId>(1), "Fortunes", "cert", "key", 5}));
   kept(decode_renew_request, encode(RenewRequest{"-----BEGIN", "device"}));
