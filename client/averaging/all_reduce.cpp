@@ -1,7 +1,6 @@
 #include "client/averaging/all_reduce.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "client/averaging/all_reduce_impl.h"
 #include "client/averaging/contributors.h"
@@ -55,8 +54,7 @@ void AllReduce::Impl::start(TimePoint now) {
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
   bound_.start(values_.vectors());
-  const auto finite = [](float norm) { return std::isfinite(norm); };
-  bool sound = std::all_of(bound_.norms(self_).begin(), bound_.norms(self_).end(), finite);
+  bool sound = true;
   for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
     sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));
   }

@@ -69,7 +69,8 @@ std::vector<float> part_norms(const SegmentTable& table, std::span<const float> 
     for (SegmentIndex segment = table.first(rank); segment < table.first(rank + 1); ++segment) {
       square += square_sum(vector.subspan(static_cast<std::size_t>(table[segment].begin), table[segment].floats));
     }
-    const auto norm = static_cast<float>(std::sqrt(square));
+    // Values that are not finite are refused when they come.
+    const auto norm = std::isfinite(square) ? static_cast<float>(std::sqrt(square)) : 0.0F;
     // Rounded up: the values must not be longer than what is said of them.
     norms.push_back(square > 0 ? std::nextafter(norm, std::numeric_limits<float>::infinity()) : norm);
   }

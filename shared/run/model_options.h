@@ -71,7 +71,7 @@ struct ModelOptions {
   ScriptModel script{};      // script
 };
 
-// Facts about an architecture, from the table in model_layout.cpp.
+// Facts about an architecture, from the table in layouts.h.
 // True if the model is a program of the operator's own, which volunteers are asked about before they run it.
 bool has_program(const ModelOptions& model);
 // True if the model can continue a text token by token.
