@@ -39,7 +39,8 @@ Status keep(const Api& api, const CopyWanted& wanted, const wire::Checkpoint& ch
                                   api.clock.wall_now()};
   STARLING_TRY(api.stores.training.checkpoints.keep(record, wanted.rollbacks));
   if (const Status thinned = thin_copies(api); !thinned.ok()) {
-    log_warning("copies of states that are too old stay for now: {}", thinned.error().message);
+    log_warning("outdated copies of states were not removed, and are when the next one is kept: {}",
+                thinned.error().message);
   }
   api.run.keep_checkpoint(checkpoint);
   log_info("kept a copy of the state of round {}: {} bytes, from peer {}", checkpoint.round, checkpoint.file.bytes,
