@@ -74,6 +74,8 @@ class Judge {
   std::optional<Decision> decide(const Situation& at, LeaseBook* leases, Ops& ops);
   // The round of `run` is in work now: members' standing is judged, and reports that cannot count are forgotten.
   void begin_round(const RunStatus& run, MemberTable& members, Ops& ops);
+  // Judges all members' standing in `round`, the one in work. begin_round() does, too.
+  void judge_members(RoundIndex round, MemberTable& members, Ops& ops);
   // Returns the state to go on from when nobody has held the canonical one for long. `kept`: the newest copy that the
   // coordinator has.
   std::optional<StateAdopted> find_lost_state(const Situation& at, const std::optional<wire::Checkpoint>& kept);
@@ -98,7 +100,6 @@ class Judge {
   [[nodiscard]] bool is_voucher(const PeerId& peer) const;
   void seat_vouched(const GroupId& id, RoundIndex round);
   void hear_of_members(RoundIndex round, const PeerId& reporter, const wire::RoundReport& report);
-  void judge_members(RoundIndex round, MemberTable& members, Ops& ops);
   [[nodiscard]] std::optional<Verdict> decided_now(const Situation& at) const;
   // `at`, `group` and `results` outlive the function that it returns.
   [[nodiscard]] std::function<Ballot(const PeerId&)> ballots(const Situation& at, const SeatedGroup& group,

@@ -93,6 +93,13 @@ struct PlannedSeat {
   TimePoint result_due = kNever;
 };
 
+// A plan waited for the member, which did not come and has not called since the plan's start: it may not have heard of
+// it. Its next call tells whether it could: whoever is late with it lost an answer, or was busy.
+struct OpenAbsence {
+  RoundIndex round = 0;
+  double rounds = 0;  // the length of the wait, in usual rounds
+};
+
 // The join grace that a member has had since it was last ready.
 struct Grace {
   TimePoint behind_since = kNever;  // first call that said it needs the state
@@ -122,6 +129,7 @@ struct Member {
 
   Grace grace;
   PlannedSeat seat;
+  std::optional<OpenAbsence> absence;
   RoundIndex met_in = -1;      // the last round that it averaged in
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 

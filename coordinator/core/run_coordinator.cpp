@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "coordinator/core/dispatcher.h"
 #include "coordinator/core/heartbeat_decision.h"
@@ -73,6 +74,7 @@ class RunCoordinator::Impl {
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   void drop_failed_plan(TimePoint now, WallTime wall);
   void charge_absentees(TimePoint now);
+  void settle_absence(TimePoint now, Member& member, Ops& ops);
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
@@ -97,6 +99,7 @@ Judge::Situation RunCoordinator::Impl::judging(TimePoint now, WallTime wall) con
 // Notes the member as its call shows it.
 Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
                                         HeartbeatDecision& decision) {
+  if (Member* known = members.find(who.peer)) settle_absence(now, *known, decision.ops);
   Member& member = members.touch(now, who, heartbeat);
   member.standing = judge.standing_of(who.peer);
   member.voice = settings.known_hosts.standing_of(who.account).voice;
@@ -177,11 +180,25 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
   }
 }
 
-// Members that were waited for long and did not begin are charged for the others' time.
+// Members that were waited for long and did not begin are charged for the others' time: at once if they had called
+// since the start, otherwise when they call again.
 void RunCoordinator::Impl::charge_absentees(TimePoint now) {
   for (const Planner::Absentee& absentee : planner.absentees(planning(now), members)) {
-    judge.on_absence(run.round, absentee.peer, absentee.rounds);
+    Member& member = *members.find(absentee.peer);
+    if (absentee.has_called || absentee.rounds <= 0) {
+      judge.on_absence(run.round, absentee.peer, absentee.rounds);
+    } else if (!member.absence) {
+      member.absence = OpenAbsence{run.round, absentee.rounds};
+    }
   }
+}
+
+// A member that calls on time has its answers, and stayed away.
+void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, Ops& ops) {
+  const std::optional<OpenAbsence> absence = std::exchange(member.absence, std::nullopt);
+  if (!absence) return;
+  judge.on_absence(absence->round, member.who.peer, missed_its_call(member, now) ? 0 : absence->rounds);
+  judge.judge_members(run.round, members, ops);  // it may be out of the next plan
 }
 
 void RunCoordinator::Impl::go_on_from(TimePoint now, const Decision& decision, Ops& ops) {
