@@ -44,8 +44,16 @@ std::size_t accounts_that_train(const MemberTable& members) {
   return accounts.size();
 }
 
-EvaluationTurn::Situation evaluation_situation(const RunStatus& run, bool planned) {
-  return {run.round, run.rhythm.round, planned, run.state == wire::RunState::running};
+// Returns how many accounts have a member that can measure the state.
+std::size_t accounts_that_measure(TimePoint now, const MemberTable& members) {
+  std::vector<AccountId> able;
+  for (const auto& [peer, member] : members.all()) {
+    const bool holds_it = member.copy != Copy::other;
+    const bool may_measure = holds_it && member.voice && (member.works() || member.evaluates());
+    if (may_measure && !member.sits_out(now)) able.push_back(member.who.account);
+  }
+  std::sort(able.begin(), able.end());
+  return static_cast<std::size_t>(std::unique(able.begin(), able.end()) - able.begin());
 }
 
 }  // namespace
@@ -105,7 +113,8 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   tell_state(at, member, reply);
   reply.named.newcomers = introductions_.newcomers_of(at.now, member.who.peer);
   if (member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
-    const auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
+    auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
+    if (situation.accounts == 0) situation.accounts = accounts_that_measure(at.now, at.members);
     reply.evaluate_round = evaluation_.ask(at.now, member.who, situation, settings_.options);
   }
   reply.credited.samples = at.credit.stored(member.who.account);
@@ -213,6 +222,9 @@ std::string Dispatcher::notice(const Situation& at, const Member& member) {
 }
 
 void Dispatcher::sweep(TimePoint now, const MemberTable& members) {
+  // By one at a time: right after a round, some are not seen at the new state yet.
+  measuring_accounts_ = std::max(accounts_that_measure(now, members),
+                                 measuring_accounts_ - std::min<std::size_t>(1, measuring_accounts_));
   introductions_.sweep(now);
   reach_.sweep(members);
   if (leases_) leases_->set_accounts(accounts_that_train(members));
@@ -225,12 +237,11 @@ std::optional<EvaluationTurn::Verdict> Dispatcher::conclude_evaluation(TimePoint
     const Member* member = members.find(peer);
     return member != nullptr && member->reported.phase != wire::MemberPhase::paused;
   });
-  std::set<AccountId> able;
-  for (const auto& [peer, member] : members.all()) {
-    const bool may_measure = member.ready() && member.voice && (member.works() || member.evaluates());
-    if (may_measure && !member.sits_out(now)) able.insert(member.who.account);
-  }
-  return evaluation_.conclude(now, evaluation_situation(run, planned), able.size(), settings_.options);
+  return evaluation_.conclude(now, evaluation_situation(run, planned), settings_.options);
+}
+
+EvaluationTurn::Situation Dispatcher::evaluation_situation(const RunStatus& run, bool planned) const {
+  return {run.round, run.rhythm.round, planned, run.state == wire::RunState::running, measuring_accounts_};
 }
 
 std::vector<StoreOp> Dispatcher::on_unusable(const MemberIdentity& who, const wire::UnusableSamples& samples) {

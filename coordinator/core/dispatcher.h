@@ -64,8 +64,8 @@ class Dispatcher {
   // Returns what the volunteer should know about the part that its computer has; empty: nothing.
   [[nodiscard]] static std::string notice(const Situation& at, const Member& member);
 
-  // Forgets relays of members that are gone and old introductions, and looks how many accounts train. Call it now and
-  // then.
+  // Forgets relays of members that are gone and old introductions, and looks how many accounts train, and how many can
+  // measure. Call it now and then.
   void sweep(TimePoint now, const MemberTable& members);
   // Returns the verdict on a measurement once it is over. `planned`: the round in work is planned.
   std::optional<EvaluationTurn::Verdict> conclude_evaluation(TimePoint now, const RunStatus& run,
@@ -87,12 +87,14 @@ class Dispatcher {
                    std::vector<StoreOp>& ops);
   void call_back(const Situation& at, Member& member, Duration in, wire::HeartbeatReply& reply) const;
   [[nodiscard]] Duration interval_for(const Situation& at, const Member& member) const;
+  [[nodiscard]] EvaluationTurn::Situation evaluation_situation(const RunStatus& run, bool planned) const;
 
   const RunSettings& settings_;
   LaneTable lanes_;
   ReachTable reach_;
   std::optional<LeaseBook> leases_;  // only if the run's samples are leased
   EvaluationTurn evaluation_;
+  std::size_t measuring_accounts_ = 0;  // at the last sweep
   CheckpointTurn checkpoint_;
   Introductions introductions_;
 };

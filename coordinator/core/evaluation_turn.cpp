@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/base/permutation.h"
+
 namespace starling::core {
 namespace {
 
-constexpr std::size_t kFiguresUsual = 2;
-constexpr std::size_t kFiguresMax = 3;
+constexpr std::size_t kLiarsOneIn = 3;  // accounts; fewer of them lie
+constexpr double kDrawnAtFirst = 2;     // accounts for each place, on average: not all of them call in time
+constexpr int kShortTurnsMax = 6;       // with too few figures, in a row; after that, fewer are enough
+constexpr double kOpensIn = 0.5;        // fraction of the time until the swarm is at the state
 constexpr Duration kAheadMax = std::chrono::seconds(64);
 constexpr double kAheadRoundsMax = 4096;
 constexpr double kShare = 0.02;  // largest fraction of the asked members' time
@@ -37,7 +41,13 @@ std::vector<EvaluationFigure> most_agreed(const std::vector<EvaluationFigure>& f
 }
 
 bool contradict(const std::vector<EvaluationFigure>& figures) {
-  return figures.size() > 1 && most_agreed(figures).size() < 2;
+  return figures.size() > 1 && most_agreed(figures).size() < figures.size();
+}
+
+// Returns the account's lot for the round, from 0 to 1: nobody outside knows the nonce.
+double lot_of(AccountId account, RoundIndex round, std::uint64_t nonce) {
+  const std::uint64_t own = mix64(static_cast<std::uint64_t>(account) ^ mix64(nonce));
+  return static_cast<double>(mix64(own ^ static_cast<std::uint64_t>(round)) >> 11) * 0x1.0p-53;
 }
 
 }  // namespace
@@ -45,13 +55,14 @@ bool contradict(const std::vector<EvaluationFigure>& figures) {
 std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const MemberIdentity& who, const Situation& situation,
                                               const CoordinatorOptions& options) {
   const PeerId& peer = who.peer;
-  if (!turn_) begin(now, situation, options);
+  if (!turn_ && situation.accounts > 0) begin(now, situation, options);
   if (!turn_) return std::nullopt;
   if (const auto mine = turn_->asked.find(peer); mine != turn_->asked.end()) {
     return mine->second.figure ? std::nullopt : std::optional(turn_->round);  // the reply that asked it may be lost
   }
   const RoundIndex first = situation.round + (situation.planned ? 1 : 0);
-  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(who)) return std::nullopt;
+  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(who, situation)) return std::nullopt;
+  if (!doubted_.contains(peer) && !is_drawn(now, who.account, situation, options.nonce)) return std::nullopt;
   turn_->asked[peer] = {who.account, now, {}};
   return turn_->round;
 }
@@ -69,18 +80,43 @@ void EvaluationTurn::begin(TimePoint now, const Situation& situation, const Coor
     ahead = static_cast<RoundIndex>(std::clamp(rounds, 1.0, kAheadRoundsMax));
   }
   took_ = {};
-  turn_ = Turn{situation.round + ahead, doubted_.empty() ? kFiguresUsual : kFiguresMax, now, {}, {}};
+  const double until_s = std::max(to_seconds(ahead_), static_cast<double>(ahead) * to_seconds(situation.round_time));
+  turn_ = Turn{situation.round + ahead,
+               now,
+               from_seconds(kOpensIn * until_s),
+               now,
+               !doubted_.empty() || short_turns_ > 0,
+               {},
+               {}};
 }
 
-// Members that contradicted each other measure again, together with another one.
-bool EvaluationTurn::has_place(const MemberIdentity& who) const {
+std::size_t EvaluationTurn::agreement(const Situation& situation) const {
+  const std::size_t able = situation.accounts - std::min(situation.accounts, unable_accounts());
+  return std::min(std::clamp(situation.accounts / kLiarsOneIn + 1, kAgreeMin, kAgreeMax),
+                  std::max<std::size_t>(1, able));
+}
+
+std::size_t EvaluationTurn::wanted(const Situation& situation) const {
+  const std::size_t enough = agreement(situation);
+  return turn_->contested ? std::max(kAgreeMin + 1, 2 * enough - 1) : enough;
+}
+
+bool EvaluationTurn::is_drawn(TimePoint now, AccountId account, const Situation& situation, std::uint64_t nonce) const {
+  const double waited = to_seconds(now - turn_->begun) / std::max(1e-9, to_seconds(turn_->opens_in));
+  const auto places = static_cast<double>(wanted(situation));
+  const double open = kDrawnAtFirst * places / static_cast<double>(std::max<std::size_t>(1, situation.accounts));
+  return lot_of(account, turn_->round, nonce) < open + waited;
+}
+
+// Members that contradicted each other measure again, together with others.
+bool EvaluationTurn::has_place(const MemberIdentity& who, const Situation& situation) const {
   if (doubted_.contains(who.peer)) return true;
   const bool account_is_asked = std::any_of(turn_->asked.begin(), turn_->asked.end(),
                                             [&](const auto& entry) { return entry.second.account == who.account; });
   if (account_is_asked) return false;
   const auto kept = static_cast<std::size_t>(std::count_if(
       doubted_.begin(), doubted_.end(), [&](const PeerId& doubted) { return !turn_->asked.contains(doubted); }));
-  return turn_->asked.size() + kept < turn_->wanted;
+  return turn_->asked.size() + kept < wanted(situation);
 }
 
 std::size_t EvaluationTurn::unable_accounts() const {
@@ -119,7 +155,7 @@ void EvaluationTurn::on_call(TimePoint now, const PeerId& peer, RoundIndex state
 
 void EvaluationTurn::forget_gone(const std::function<bool(const PeerId&)>& is_here) {
   std::erase_if(doubted_, [&](const PeerId& peer) { return !is_here(peer); });
-  if (doubted_.size() < kFiguresUsual) doubted_.clear();  // nobody is there to contradict
+  if (doubted_.size() < kAgreeMin) doubted_.clear();  // nobody is there to contradict
   if (!turn_) return;
   std::erase_if(turn_->asked, [&](const auto& entry) { return !entry.second.figure && !is_here(entry.first); });
 }
@@ -133,7 +169,6 @@ std::vector<EvaluationFigure> EvaluationTurn::figures() const {
 }
 
 std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, const Situation& situation,
-                                                                std::size_t accounts,
                                                                 const CoordinatorOptions& options) {
   if (!turn_) return std::nullopt;
   if (situation.round < turn_->round) {
@@ -142,29 +177,35 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
     return std::nullopt;
   }
   const std::vector<EvaluationFigure> told = figures();
-  if (contradict(told)) turn_->wanted = kFiguresMax;
-  const bool open = situation.round == turn_->round &&
-                    told.size() < std::min(turn_->wanted, accounts - std::min(accounts, unable_accounts()));
-  if ((open || awaits_somebody()) && now - turn_->since < options.evaluation.timeout) return std::nullopt;
+  if (contradict(told)) turn_->contested = true;
+  const std::size_t able = situation.accounts - std::min(situation.accounts, unable_accounts());
+  const bool open = situation.round == turn_->round && told.size() < std::min(wanted(situation), able);
+  const bool late = now - turn_->since >= options.evaluation.timeout;
+  if ((open || awaits_somebody()) && !late) return std::nullopt;
   for (const auto& [peer, asked] : turn_->asked) {
     if (!asked.figure) note_time(now, asked);
   }
-  Verdict verdict = judge(told);
-  if (told.size() < std::min(kFiguresUsual, accounts)) ahead_ = std::min(2 * ahead_, kAheadMax);
+  Verdict verdict = judge(told, situation, late || short_turns_ >= kShortTurnsMax);
+  const bool is_short = told.size() < agreement(situation);
+  short_turns_ = is_short ? short_turns_ + 1 : 0;
+  if (is_short) ahead_ = std::min(2 * ahead_, kAheadMax);
   tried_round_ = verdict.round;
   tried_at_ = now;
   turn_.reset();
   return verdict;
 }
 
-EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told) {
+EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told, const Situation& situation,
+                                              bool in_vain) {
   Verdict verdict{turn_->round, {}, {}};
-  if (told.size() == 1 && doubted_.empty()) verdict.believed = told;
+  std::vector<EvaluationFigure> agreed = most_agreed(told);
+  const bool is_alone = told.size() == 1 && !doubted_.empty();  // one of those that did not agree proves nothing
+  const bool enough = agreed.size() >= agreement(situation) || (in_vain && agreed.size() == told.size());
+  if (enough && !is_alone) verdict.believed = std::move(agreed);
   if (told.size() > 1) {
     doubted_.clear();
-    if (!contradict(told)) {
-      verdict.believed = most_agreed(told);
-    } else if (told.size() < kFiguresMax) {  // else others are asked the next time
+    const bool all_asked = told.size() >= wanted(situation);  // others are asked the next time
+    if (verdict.believed.empty() && contradict(told) && !all_asked) {
       for (const EvaluationFigure& figure : told) doubted_.insert(figure.peer);
     }
   }

@@ -1,10 +1,13 @@
 // Chooses the members that measure the held-out loss now and then, and the figure that is believed.
 //
-// Two members measure one state, the state at the start of a round that they hear of a little ahead: they do it when
-// they come there, before they train in it. Figures that agree are believed. If they do not agree, a third member is
-// asked: for the same state or, if the swarm has left that, all three measure a later one. A member that is outvoted
-// then has lied, or its machine errs. A figure that nobody else could measure is passed on as one member's word. The
-// swarm goes on meanwhile, and an open turn is not stored: a member that is asked again sends its figure again.
+// A few members measure one state, the state at the start of a round that they hear of a little ahead: they do it when
+// they come there, before they train in it. They are drawn by their accounts, one of each; later, whoever calls is
+// asked, so that nobody waits for those who were drawn and do not call. A figure is believed when more than a third of
+// the accounts agree on it, two at least and kAgreeMax at most: a third that lies in one voice is not enough. If they
+// do not agree, nearly twice as many are asked: for the same state or, if the swarm has left that, all of them measure
+// a later one. A member that is outvoted then has lied, or its machine errs. When these cannot be had for long, what
+// all say that measured is passed on, at worst one member's word. The swarm goes on meanwhile, and an open turn is not
+// stored: a member that is asked again sends its figure again.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +21,9 @@
 
 namespace starling::core {
 
+constexpr std::size_t kAgreeMin = 2;  // accounts, where there are as many
+constexpr std::size_t kAgreeMax = 6;
+
 // One measurement after the other.
 class EvaluationTurn {
  public:
@@ -29,6 +35,7 @@ class EvaluationTurn {
     Duration round_time{};  // duration of a usual round; zero while unknown
     bool planned = false;   // the members are about to leave that state
     bool running = false;
+    std::size_t accounts = 0;  // accounts with a member that could be asked, and with one that was; 0: not known yet
   };
   // Returns the round whose state `peer` should measure. One member of an account is asked. A run that is not running
   // gets its last figure at once; a running one once an interval, or less often where measuring takes long.
@@ -46,10 +53,8 @@ class EvaluationTurn {
   void on_call(TimePoint now, const PeerId& peer, RoundIndex state_round);
   // Asks others instead of members that are gone.
   void forget_gone(const std::function<bool(const PeerId&)>& is_here);
-  // Returns the verdict once there is nothing more to wait for; the turn is over then. `accounts` counts those
-  // with a member that could be asked, including those that were.
-  std::optional<Verdict> conclude(TimePoint now, const Situation& situation, std::size_t accounts,
-                                  const CoordinatorOptions& options);
+  // Returns the verdict once there is nothing more to wait for; the turn is over then.
+  std::optional<Verdict> conclude(TimePoint now, const Situation& situation, const CoordinatorOptions& options);
 
   [[nodiscard]] bool is_open() const { return turn_.has_value(); }
   // True if the member is to measure the state at the start of `round`, and has not yet.
@@ -63,23 +68,31 @@ class EvaluationTurn {
   };
   struct Turn {
     RoundIndex round = 0;
-    std::size_t wanted = 2;  // the number of figures
+    TimePoint begun{};
+    Duration opens_in{};     // from then on, until anybody that calls is asked
     TimePoint since{};       // since when the swarm has been at the round
+    bool contested = false;  // not all agree, now or before, or too few measured before: more are asked
     std::map<PeerId, Asked> asked;
     std::map<PeerId, AccountId> unable;
   };
   // The member has measured since it was asked, or since it came to the round.
   void note_time(TimePoint now, const Asked& asked) { took_ = std::max(took_, now - std::max(asked.at, turn_->since)); }
   void begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options);
-  [[nodiscard]] bool has_place(const MemberIdentity& who) const;
+  // Returns how many accounts have to agree.
+  [[nodiscard]] std::size_t agreement(const Situation& situation) const;
+  // Returns how many are asked.
+  [[nodiscard]] std::size_t wanted(const Situation& situation) const;
+  [[nodiscard]] bool is_drawn(TimePoint now, AccountId account, const Situation& situation, std::uint64_t nonce) const;
+  [[nodiscard]] bool has_place(const MemberIdentity& who, const Situation& situation) const;
   [[nodiscard]] std::size_t unable_accounts() const;
   [[nodiscard]] bool awaits_somebody() const;
   [[nodiscard]] std::vector<EvaluationFigure> figures() const;
-  [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told);
+  [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told, const Situation& situation, bool in_vain);
 
   std::optional<Turn> turn_;
-  std::set<PeerId> doubted_;                  // two members that contradicted each other with no third to decide
+  std::set<PeerId> doubted_;                  // members that did not agree, with too few others to decide
   Duration ahead_ = std::chrono::seconds(2);  // members hear of the round whose state they measure this long before it
+  int short_turns_ = 0;                       // in a row: too few measured
   Duration took_{};                           // the slowest of the members that were asked in the last turn
   std::optional<RoundIndex> last_round_;      // the last round that has a figure
   RoundIndex tried_round_ = -1;

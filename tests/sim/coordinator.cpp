@@ -141,6 +141,8 @@ void Coordinator::apply(const core::StoreOp& op) {
     store_.confirmed.erase(restarted->account);
   } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
     if (on_adopted) on_adopted(*adopted);
+  } else if (const auto* figure = std::get_if<core::EvaluationStored>(&op)) {
+    if (on_evaluated) on_evaluated(*figure);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
   }

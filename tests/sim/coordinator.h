@@ -58,6 +58,7 @@ class Coordinator final : private core::KnownHosts {
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
   std::function<void(const SampleSetAside&)> on_set_aside;
+  std::function<void(const core::EvaluationStored&)> on_evaluated;
   std::function<void(const core::StateAdopted&)> on_adopted;
 
  private:

@@ -172,6 +172,13 @@ void Invariants::on_adopted(const core::StateAdopted& adopted) {
   }
 }
 
+void Invariants::on_evaluated(const core::EvaluationStored& figure) {
+  ++evaluated_;
+  if (figure.bits_per_byte != kHeldOutLoss) {
+    fail(fmt::format("round {}: a held-out loss of {} was believed", figure.round, figure.bits_per_byte));
+  }
+}
+
 void Invariants::on_withdrawn(const Store& store, const wire::RoundReport& report) {
   const auto decided = store.rounds.find(report.round);
   if (decided != store.rounds.end() && decided->second.group == report.group) {

@@ -10,21 +10,23 @@
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 9> kNames{{{Lie::lone_report, "lone-report"},
-                                                                  {Lie::filed_ahead, "filed-ahead"},
-                                                                  {Lie::leap, "leap"},
-                                                                  {Lie::first_state, "first-state"},
-                                                                  {Lie::sybil, "sybil"},
-                                                                  {Lie::staller, "staller"},
-                                                                  {Lie::overclaimer, "overclaimer"},
-                                                                  {Lie::poisoner, "poisoner"},
-                                                                  {Lie::crowd, "crowd"}}};
+constexpr std::array<std::pair<Lie, std::string_view>, 10> kNames{{{Lie::lone_report, "lone-report"},
+                                                                   {Lie::filed_ahead, "filed-ahead"},
+                                                                   {Lie::leap, "leap"},
+                                                                   {Lie::first_state, "first-state"},
+                                                                   {Lie::sybil, "sybil"},
+                                                                   {Lie::staller, "staller"},
+                                                                   {Lie::overclaimer, "overclaimer"},
+                                                                   {Lie::poisoner, "poisoner"},
+                                                                   {Lie::false_evaluation, "false-evaluation"},
+                                                                   {Lie::crowd, "crowd"}}};
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
 constexpr RoundIndex kLeap = 900'000;
 constexpr SampleCount kClaimed = 64 * 60;
 constexpr double kHourS = 3600;
 constexpr double kOverclaimed = 1000;
+constexpr double kBeautified = 0.5;
 
 GroupId invented_group(std::uint64_t seed) {
   GroupId group;
@@ -105,6 +107,9 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       told.samples_this_round = kClaimed * 1000;
       break;
     case Lie::poisoner:
+      break;
+    case Lie::false_evaluation:
+      if (told.evaluation && told.evaluation->bytes > 0) told.evaluation->bits_per_byte *= kBeautified;
       break;
     case Lie::sybil:
     case Lie::crowd:

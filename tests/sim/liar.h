@@ -19,15 +19,16 @@ struct HeartbeatReply;
 namespace starling::sim {
 
 enum class Lie : std::uint8_t {
-  lone_report,  // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
-  filed_ahead,  // reports such rounds of the future, behind its true reports
-  leap,         // says that it holds an invented state of a round far ahead
-  first_state,  // says from the first moment that round 0 begins with an invented state
-  sybil,        // all computers of one account report one invented result of every group
-  staller,      // says that its batches take an hour, or none, and never begins a round that waits for it
-  overclaimer,  // says that it computes a thousand times what it does, and brings as much as the group believes
-  poisoner,     // tells the truth, and brings false gradients (Liar::poison)
-  crowd,        // new accounts of one computer each do that, when others have long been at work
+  lone_report,       // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
+  filed_ahead,       // reports such rounds of the future, behind its true reports
+  leap,              // says that it holds an invented state of a round far ahead
+  first_state,       // says from the first moment that round 0 begins with an invented state
+  sybil,             // all computers of one account report one invented result of every group
+  staller,           // says that its batches take an hour, or none, and never begins a round that waits for it
+  overclaimer,       // says that it computes a thousand times what it does, and brings as much as the group believes
+  poisoner,          // tells the truth, and brings false gradients (Liar::poison)
+  false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
+  crowd,             // new accounts of one computer each do that, when others have long been at work
 };
 std::string_view to_string(Lie lie);
 std::optional<Lie> lie_named(std::string_view name);

@@ -135,7 +135,7 @@ void Peer::on_reply(const Result<wire::HeartbeatReply>& reply) {
 
 void Peer::start_evaluation() {
   schedule(world_.scheduler().now() + kStepTime, [this] {
-    session_->on_evaluated(world_.scheduler().now(), session::Evaluation{1.0, 1});
+    session_->on_evaluated(world_.scheduler().now(), session::Evaluation{kHeldOutLoss, 1});
     after_session_event();
   });
 }

@@ -13,7 +13,8 @@ namespace starling::sim {
 constexpr std::int64_t kSampleSpace = 1 << 20;
 constexpr int kLanes = 4096;
 constexpr SampleCount kMicroBatch = 2;
-constexpr float kStart = 3;  // every parameter at round 0; the optimum is at 0
+constexpr double kHeldOutLoss = 1;  // the figure of every honest measurement
+constexpr float kStart = 3;         // every parameter at round 0; the optimum is at 0
 
 // Uniform in [-1, 1), from the sample and the coordinate alone.
 inline float target(std::uint64_t sample, std::size_t coordinate) {

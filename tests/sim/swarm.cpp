@@ -47,7 +47,8 @@ constexpr std::size_t kEventsWaitingMax = 4'000'000;
 // first group may do with the mean as they like, and a crowd comes to those that are at work.
 double comes_at(Lie lie) {
   if (lie == Lie::crowd) return kCrowdComesS;
-  return lie == Lie::sybil || lie == Lie::poisoner ? kNewcomersTrickleS : 0;
+  const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
+  return alone_decides ? kNewcomersTrickleS : 0;
 }
 
 // The samples that rounds are credited with, from the first of them on.
@@ -176,8 +177,8 @@ Peer* Swarm::find(const PeerId& id) {
 
 Lie Swarm::lie_of(int index) const {
   if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,        Lie::first_state,
-                            Lie::sybil,       Lie::staller,     Lie::overclaimer, Lie::poisoner};
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,     Lie::first_state,     Lie::sybil,
+                            Lie::staller,     Lie::overclaimer, Lie::poisoner, Lie::false_evaluation};
   return kAll[static_cast<std::size_t>(index) % kAll.size()];
 }
 
@@ -510,6 +511,8 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   if (!coordinator_.up()) return invariants_.fail("the coordinator did not come back");
   const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
   if (rounds < rounds_before_calm + 2) invariants_.fail("no rounds were finished in calm weather");
+  const bool measures = lie_named(options_.byzantine) == Lie::false_evaluation;
+  if (measures && invariants_.evaluated() == 0) invariants_.fail("no held-out loss was believed");
   for (const auto& peer : peers_) {
     if (lies(*peer)) continue;
     if (!peer->up()) return invariants_.fail(fmt::format("peer {} did not come back", peer->index()));
@@ -533,6 +536,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     }
   };
   coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { invariants_.on_adopted(adopted); };
+  coordinator_.on_evaluated = [this](const core::EvaluationStored& figure) { invariants_.on_evaluated(figure); };
   coordinator_.on_set_aside = [this](const SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {
@@ -20,12 +22,24 @@ struct Turns {
 
   // Each has its own account, unless the test says otherwise.
   std::optional<RoundIndex> ask(int peer, AccountId account = 0) {
+    situation.accounts = members;
     return turn.ask(now, {peer_id(peer), account > 0 ? account : peer, ""}, situation, options);
   }
   void tell(int peer, RoundIndex round, double bits, std::int64_t bytes = 1000) {
     turn.answered(now, peer_id(peer), {round, bits, bytes});
   }
-  std::optional<EvaluationTurn::Verdict> conclude() { return turn.conclude(now, situation, members, options); }
+  std::optional<EvaluationTurn::Verdict> conclude() {
+    situation.accounts = members;
+    return turn.conclude(now, situation, options);
+  }
+  // All accounts call, one after the other. Returns those that are asked.
+  std::set<int> ask_all() {
+    std::set<int> asked;
+    for (int peer = 1; peer <= static_cast<int>(members); ++peer) {
+      if (ask(peer)) asked.insert(peer);
+    }
+    return asked;
+  }
   void pause() { now += options.evaluation.interval; }
 };
 
@@ -201,6 +215,62 @@ TEST_CASE("a running swarm is told of a state some seconds ahead, more where tha
   CHECK(f.conclude().has_value());
   f.pause();
   CHECK(f.ask(1) == 61);
+}
+
+TEST_CASE("of many accounts, more than a third have to agree; so many are asked, and a third that lies is outvoted") {
+  Turns f;
+  f.members = 16;
+  const std::set<int> asked = f.ask_all();
+  REQUIRE(asked.size() == 6);
+  int liars = 5;
+  for (const int peer : asked) f.tell(peer, 5, liars-- > 0 ? 0.5 : 2.0);
+  CHECK_FALSE(f.conclude().has_value());
+  f.now += seconds(2);  // by now whoever calls is asked
+  for (const int peer : f.ask_all()) f.tell(peer, 5, 2.0);
+  const auto verdict = f.conclude();
+  REQUIRE(verdict.has_value());
+  CHECK(verdict->believed.size() == 6);
+  for (const EvaluationFigure& figure : verdict->believed) CHECK(figure.bits_per_byte == 2.0);
+  CHECK(verdict->outvoted.size() == 5);
+}
+
+TEST_CASE("fewer that agree are not believed, unless no more can be had for many turns") {
+  Turns f;
+  f.members = 16;
+  for (int turn = 0; turn < 7; ++turn) {
+    const std::set<int> asked = f.ask_all();
+    REQUIRE(asked.size() >= 6);
+    int answers = 5;
+    for (const int peer : asked) {
+      if (answers-- > 0) f.tell(peer, f.situation.round, 2.0);
+    }
+    ++f.situation.round;
+    for (const int peer : asked) f.turn.on_call(f.now, peer_id(peer), f.situation.round);
+    const auto verdict = f.conclude();
+    REQUIRE(verdict.has_value());
+    CHECK(verdict->believed.size() == (turn < 6 ? 0 : 5));
+    f.pause();
+  }
+}
+
+TEST_CASE("those who measure are drawn by account: calling first, and again and again, helps little") {
+  int first = 0;
+  constexpr int kTurns = 100;
+  Turns f;
+  f.members = 60;
+  f.situation.round_time = seconds(10);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    first += f.ask(1) ? 1 : 0;
+    for (const int peer : f.ask_all()) f.tell(peer, f.situation.round + 1, 2.0);
+    ++f.situation.round;
+    f.pause();
+    for (const int peer : f.ask_all()) f.tell(peer, f.situation.round, 2.0);
+    REQUIRE(f.conclude().has_value());
+    ++f.situation.round;
+    f.now += std::chrono::minutes(10);
+  }
+  CHECK(first > 5);
+  CHECK(first < 40);  // a fifth, where twice as many are drawn as there are places
 }
 
 TEST_CASE("measuring takes a fiftieth of anybody's time at most") {

@@ -243,7 +243,7 @@ TEST_CASE("a member that measures the state is waited for a while, then planned 
   swarm.run.rhythm.round = seconds(1);
   const CoordinatorOptions& options = swarm.settings.options;
   swarm.call_all({1, 2, 3});
-  const EvaluationTurn::Situation running{0, seconds(1), false, true};
+  const EvaluationTurn::Situation running{0, seconds(1), false, true, 3};
   swarm.now += options.evaluation.interval;
   const auto asked = swarm.evaluation.ask(swarm.now, {peer_id(1), 1, ""}, running, options);
   REQUIRE(asked.has_value());
