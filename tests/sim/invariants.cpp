@@ -173,7 +173,6 @@ void Invariants::on_adopted(const core::StateAdopted& adopted) {
 }
 
 void Invariants::on_evaluated(const core::EvaluationStored& figure) {
-  ++evaluated_;
   if (figure.bits_per_byte != kHeldOutLoss) {
     fail(fmt::format("round {}: a held-out loss of {} was believed", figure.round, figure.bits_per_byte));
   }

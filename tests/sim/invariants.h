@@ -42,7 +42,6 @@ class Invariants {
   void on_adopted(const core::StateAdopted& adopted);
   // A figure is believed: it is the one that honest members measure.
   void on_evaluated(const core::EvaluationStored& figure);
-  [[nodiscard]] std::int64_t evaluated() const { return evaluated_; }  // figures that were believed
   // A member has heard that the result does not count.
   void on_withdrawn(const Store& store, const wire::RoundReport& report);
   // Checks one gossip meeting between rounds: members that finished with each other hold one and the same mean, with
@@ -87,7 +86,6 @@ class Invariants {
   std::set<std::pair<std::int64_t, std::int64_t>> set_aside_;  // (epoch, place)
   std::map<std::int64_t, std::int64_t> begun_;                 // by epoch: the number of durable rounds when it began
   std::int64_t durable_ = 0;
-  std::int64_t evaluated_ = 0;
   std::string broken_;
 };
 
