@@ -66,7 +66,7 @@ Result<JointFile> decode_kind(std::string_view json, JointKind kind) {
 
 Status require_enough(const JointFile& file, const Tally& tally, std::int64_t root_version) {
   if (tally.enough()) return {};
-  return denied(file, fmt::format("it has {} of root version {}", tally.words(), root_version));
+  return denied(file, fmt::format("by root version {} it has {}", root_version, tally.words()));
 }
 
 bool is_by(const KeySignature& signature, const Digest& key_id) { return signature.key_id == key_id; }

@@ -206,7 +206,7 @@ class Updates(SwarmCase):
         """It waits for the end of the round."""
         self.releases.rotate(2, without="anna", by="dora")
         self.releases.sign_root("dora", "ben")
-        self.assertIn("root.2.json: release root: it has 1 of 2 signatures (ben)", self.look().stderr)
+        self.assertIn("root.2.json: release root: by root version 1 it has 1 of 2 signatures (ben)", self.look().stderr)
         self.releases.sign_root("clara")
         trainer = programs.BIN / "starling-trainer"
         archive = self.releases.archive(

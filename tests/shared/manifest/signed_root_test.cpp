@@ -74,7 +74,7 @@ TEST_CASE("one key alone signs nothing, and the refusal says whose signature is 
   const auto feed = verify_feed(signed_feed({&kBen}), kFirst);
   CHECK(code_of(feed) == ErrorCode::permission_denied);
   CHECK(feed.error().message ==
-        "release feed: it has 1 of 2 signatures (ben); missing: 1 more of anna, clara of root version 1");
+        "release feed: by root version 1 it has 1 of 2 signatures (ben); missing: 1 more of anna, clara");
   CHECK(code_of(verify_feed(signed_feed({}), kFirst)) == ErrorCode::permission_denied);
   CHECK(code_of(verify_next_root(sign(kSecond, {&kBen}), kFirst)) == ErrorCode::permission_denied);
   wire::ReleaseFeed alone;
