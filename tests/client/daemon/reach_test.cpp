@@ -51,6 +51,14 @@ struct Computer {
   Reach reach;
 };
 
+// The reply to a computer that is to wait for calls at that relay.
+wire::HeartbeatReply waits_at(const Computer& relay, const Computer& caller) {
+  const wire::Endpoint there = relay.member.endpoint();
+  wire::HeartbeatReply reply;
+  reply.relaying.at = wire::Endpoint{caller.member.id, there.host, there.port, there.peer};
+  return reply;
+}
+
 }  // namespace
 
 TEST_CASE("the coordinator hears how much the volunteer permits to relay") {
@@ -91,9 +99,7 @@ TEST_CASE("a computer that nobody can dial waits at a relay that serves it, and 
   serve.relaying.clients = {caller.member.id};
   serve.relaying.bytes_per_round = 1 << 20;
   relay.follow(serve);
-  wire::HeartbeatReply post;
-  post.relaying.at = relay.member.endpoint();
-  caller.follow(post);
+  caller.follow(waits_at(relay, caller));
   wait_until([&] { return caller.told().posted_at == relay.member.id; });
   wait_until([&] { return caller.changes > 0; });
   CHECK(caller.described().relay == relay.member.id);
@@ -112,9 +118,7 @@ TEST_CASE("nothing is relayed without the volunteer's permission, whatever the c
   serve.relaying.clients = {caller.member.id};
   serve.relaying.bytes_per_round = 1 << 20;
   relay.follow(serve);
-  wire::HeartbeatReply post;
-  post.relaying.at = relay.member.endpoint();
-  caller.follow(post);
+  caller.follow(waits_at(relay, caller));
   wait_until([&] { return !caller.described().relay_problem.empty(); });
   CHECK(caller.told().posted_at.is_zero());
   CHECK(relay.described().clients == 0);

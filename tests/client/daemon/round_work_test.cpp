@@ -114,7 +114,7 @@ TEST_CASE("a contribution that turns out not to count ends its averaging, and it
   CHECK(here.state() == rounds::RoundPayload::State::growing);
   CHECK_FALSE(here.averaged.has_come());
   wire::GroupInfo alone = group_of({&here}, floats);
-  alone.round = 1;
+  alone.id.bytes[1] = 1;
   here.average(alone, 0);
   CHECK(here.averaged.wait().verdict == Verdict::averaged);
 }
