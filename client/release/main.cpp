@@ -1,5 +1,5 @@
-// starling-release: for publishers of Starling builds. Makes their key, the signed feed that volunteers' daemons read,
-// and the file that tells an installation where its feed is.
+// starling-release: for publishers of Starling builds. Makes their keys and roots, the signed feed that volunteers'
+// daemons read, and the file that tells an installation where its feed is.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -12,12 +12,15 @@
 #include <string_view>
 #include <vector>
 
+#include "client/release/key_files.h"
+#include "client/release/root_commands.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
 #include "shared/crypto/digest.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/signed_feed.h"
+#include "shared/manifest/signed_root.h"
 #include "shared/wire/json_writer.h"
 
 namespace {
@@ -30,6 +33,7 @@ constexpr unsigned kSecretMode = 0600;
 
 struct Arguments {
   fs::path key;
+  fs::path root;  // empty: one key counts, alone
   fs::path out;
   fs::path ca;
   std::string version = std::string(kVersion);
@@ -38,12 +42,8 @@ struct Arguments {
   std::string feed_address;
   int valid_days = 90;
   std::vector<fs::path> files;
+  release::RootOptions roots;
 };
-
-Result<crypto::PrivateKey> load_key(const fs::path& path) {
-  STARLING_ASSIGN(const std::string pem, read_file(path, crypto::kPemBytesMax));
-  return crypto::PrivateKey::from_pem(pem);
-}
 
 Status make_key(const Arguments& arguments) {
   std::error_code problem;
@@ -94,8 +94,7 @@ Result<wire::ReleaseFile> describe(const fs::path& path, const std::string& vers
   return file;
 }
 
-Status make_feed(const Arguments& arguments) {
-  STARLING_ASSIGN(const crypto::PrivateKey key, load_key(arguments.key));
+Result<wire::ReleaseFeed> describe_release(const Arguments& arguments) {
   wire::ReleaseFeed feed;
   feed.issued = SystemClock().wall_now();
   feed.valid_until.unix_ms = feed.issued.unix_ms + to_ms(std::chrono::hours(24) * arguments.valid_days);
@@ -107,30 +106,76 @@ Status make_feed(const Arguments& arguments) {
     STARLING_ASSIGN(wire::ReleaseFile file, describe(path, feed.version));
     feed.files.push_back(std::move(file));
   }
-  STARLING_ASSIGN(const std::string text, manifest::sign_feed(feed, key));
+  STARLING_TRY(wire::check_feed(feed));
+  return feed;
+}
+
+// The feed's file with the first signature, or none; `said` gets whose are missing.
+Result<std::string> begin_joint_feed(const wire::ReleaseFeed& feed, const Arguments& arguments, std::string& said) {
+  STARLING_ASSIGN(const wire::ReleaseRoot root, release::load_root(arguments.root));
+  manifest::JointFile file{manifest::JointKind::feed, wire::encode_feed(feed), {}, {}};
+  if (!arguments.key.empty()) {
+    STARLING_ASSIGN(const crypto::PrivateKey key, release::load_private_key(arguments.key));
+    file.signatures.push_back(manifest::sign_jointly(file, key));
+  }
+  STARLING_ASSIGN(const manifest::Tally tally, manifest::tally_signatures(file, root));
+  if (!tally.others.empty()) {
+    return Error{ErrorCode::permission_denied,
+                 fmt::format("'{}' is none of the keys of root version {}", arguments.key.string(), root.version)};
+  }
+  said = fmt::format("keys of root version {}: {}\n", root.version, tally.words());
+  return manifest::encode_joint_file(file);
+}
+
+Result<std::string> sign_alone(const wire::ReleaseFeed& feed, const fs::path& path) {
+  if (path.empty()) {
+    return Error{ErrorCode::invalid_argument, "name the newest root with --root, or the one private key with --key"};
+  }
+  STARLING_ASSIGN(const crypto::PrivateKey key, release::load_private_key(path));
+  return manifest::sign_feed(feed, key);
+}
+
+Status make_feed(const Arguments& arguments) {
+  STARLING_ASSIGN(const wire::ReleaseFeed feed, describe_release(arguments));
+  std::string said;
+  STARLING_ASSIGN(const std::string text,
+                  arguments.root.empty() ? sign_alone(feed, arguments.key) : begin_joint_feed(feed, arguments, said));
   STARLING_TRY(write_file_atomically(arguments.out, text + "\n"));
-  fmt::print("{}: version {}, {} file{}, valid for {} days\n", arguments.out.string(), feed.version, feed.files.size(),
-             feed.files.size() == 1 ? "" : "s", arguments.valid_days);
+  fmt::print("{}: version {}, {} file{}, valid for {} days\n{}", arguments.out.string(), feed.version,
+             feed.files.size(), feed.files.size() == 1 ? "" : "s", arguments.valid_days, said);
   return {};
 }
 
-Status check_feed(const Arguments& arguments) {
-  STARLING_ASSIGN(const std::string pem, read_file(arguments.key, crypto::kPemBytesMax));
-  STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(pem));
+Result<wire::ReleaseFeed> verified_feed(const Arguments& arguments) {
   STARLING_ASSIGN(const std::string text, read_file(arguments.files.front(), manifest::kSignedFeedBytesMax));
-  STARLING_ASSIGN(const wire::ReleaseFeed feed, manifest::verify_feed(text, key));
+  if (!arguments.root.empty()) {
+    STARLING_ASSIGN(const wire::ReleaseRoot root, release::load_root(arguments.root));
+    return manifest::verify_feed(text, root);
+  }
+  STARLING_ASSIGN(const crypto::PublicKey key, release::load_public_key(arguments.key));
+  return manifest::verify_feed(text, key);
+}
+
+Status check_feed(const Arguments& arguments) {
+  STARLING_ASSIGN(const wire::ReleaseFeed feed, verified_feed(arguments));
   fmt::print("{}\n", wire::encode_feed(feed));
   return {};
 }
 
 // Makes the file that load_update_source reads.
 Status make_source(const Arguments& arguments) {
-  STARLING_ASSIGN(const std::string pem, read_file(arguments.key, crypto::kPemBytesMax));
-  STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(pem));
   wire::JsonWriter out;
   out.open("", '{');
   out.text("feed", arguments.feed_address);
-  out.text("key", key.to_pem());
+  if (!arguments.key.empty()) {
+    STARLING_ASSIGN(const crypto::PublicKey key, release::load_public_key(arguments.key));
+    out.text("key", key.to_pem());
+  }
+  if (!arguments.root.empty()) {
+    STARLING_TRY(release::load_root(arguments.root).status());
+    STARLING_ASSIGN(const std::string root, read_file(arguments.root, manifest::kSignedRootBytesMax));
+    out.text("root", root);
+  }
   if (!arguments.ca.empty()) {
     STARLING_ASSIGN(const std::string ca, read_file(arguments.ca, crypto::kPemBytesMax));
     out.text("ca", ca);
@@ -139,11 +184,45 @@ Status make_source(const Arguments& arguments) {
   return write_file_atomically(arguments.out, out.str() + "\n");
 }
 
+void add_root_commands(CLI::App& app, release::RootOptions& options) {
+  const CLI::Range days(1, 3650);
+  auto* root = app.add_subcommand("root", "Write the first root: which keys count, and how many must sign");
+  root->add_option("--key", options.keys, "A public key, NAME.key.pub; give it three times or more")->required();
+  root->add_option("--threshold", options.threshold, "Keys that must sign; fewer than there are")
+      ->capture_default_str();
+  root->add_option("--valid-days", options.valid_days, "Rotate before they are over; clients refuse older roots")
+      ->check(days)
+      ->capture_default_str();
+  root->add_option("--out", options.out, "root.1.json, to be signed, then served beside the feed")->required();
+  auto* rotate = app.add_subcommand("rotate", "Write the next root: without a lost or stolen key, or with a new date");
+  rotate->add_option("--root", options.root, "The newest root")->required();
+  rotate->add_option("--without", options.replaced, "Name of a key that no longer counts");
+  rotate->add_option("--key", options.keys, "A public key that counts from now on");
+  rotate->add_option("--valid-days", options.valid_days, "Rotate again before they are over")
+      ->check(days)
+      ->capture_default_str();
+  rotate->add_option("--out", options.out, "root.N.json with the next N; roots of before stay beside it")->required();
+  auto* sign = app.add_subcommand("sign", "Add one signature to a root or a feed, and say who is missing");
+  sign->add_option("file", options.file, "The root or feed; send it on to the next person")->required();
+  auto* key = sign->add_option("--key", options.key, "Your private key");
+  auto* old_key = sign->add_option("--old-key", options.old_key,
+                                   "The one key that installations older than roots know: theirs to go by, once");
+  sign->callback([key, old_key] {
+    if (key->empty() && old_key->empty()) throw CLI::RequiredError("--key");
+  });
+  auto* show = app.add_subcommand("show", "Tell what a root or feed says, and whose signatures are missing");
+  show->add_option("file", options.file, "The root or feed")->required();
+  for (CLI::App* command : {sign, show}) {
+    command->add_option("--root", options.root, "For a feed: the newest root. For root N: root N-1");
+  }
+}
+
 void add_commands(CLI::App& app, Arguments& arguments) {
   auto* keygen = app.add_subcommand("keygen", "Make the key that signs feeds; keep it off every server");
   keygen->add_option("key", arguments.key, "File to write; its public half goes to KEY.pub")->required();
   auto* feed = app.add_subcommand("feed", "Sign what the newest release is");
-  feed->add_option("--key", arguments.key, "The private key")->required();
+  feed->add_option("--key", arguments.key, "A private key; with --root the first of those that sign");
+  feed->add_option("--root", arguments.root, "The newest root, whose keys sign; none: --key signs alone");
   feed->add_option("--version", arguments.version, "Of the release")->capture_default_str();
   feed->add_option("--notes", arguments.notes, "What is new, in a sentence or two");
   feed->add_option("--notes-url", arguments.notes_url, "More about it: https://…");
@@ -153,11 +232,18 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   feed->add_option("--out", arguments.out, "The feed, to be served beside the files")->required();
   feed->add_option("files", arguments.files, "Archives named starling-VERSION-PLATFORM.tar.gz; none: only tell");
   auto* check = app.add_subcommand("check", "Check a feed's signature and print what it says");
-  check->add_option("--key", arguments.key, "The public key")->required();
+  auto* check_by = check->add_option_group("by", "Whose signatures count");
+  check_by->add_option("--key", arguments.key, "The public key");
+  check_by->add_option("--root", arguments.root, "The newest root");
+  check_by->require_option(1);
   check->add_option("feed", arguments.files, "The feed")->required()->expected(1);
   auto* source = app.add_subcommand("source", "Write share/starling/updates.json: where an installation looks");
   source->add_option("--feed", arguments.feed_address, "https://host/folder/feed.json")->required();
-  source->add_option("--key", arguments.key, "The public key")->required();
+  auto* pinned = source->add_option_group(
+      "pinned", "What the installation trusts; with both, --key is for programs older than roots");
+  pinned->add_option("--root", arguments.root, "A root, from which installations follow to the newest");
+  pinned->add_option("--key", arguments.key, "One public key");
+  pinned->require_option(1, 2);
   source->add_option("--ca", arguments.ca, "The one authority that certifies the host; none: any public one");
   source->add_option("--out", arguments.out, "File to write")->required();
 }
@@ -166,6 +252,10 @@ Status run(const std::string& command, const Arguments& arguments) {
   if (command == "keygen") return make_key(arguments);
   if (command == "feed") return make_feed(arguments);
   if (command == "check") return check_feed(arguments);
+  if (command == "root") return release::make_root(arguments.roots);
+  if (command == "rotate") return release::rotate_root(arguments.roots);
+  if (command == "sign") return release::sign_file(arguments.roots);
+  if (command == "show") return release::show_file(arguments.roots);
   return make_source(arguments);
 }
 
@@ -176,13 +266,24 @@ int main(int argc, char** argv) {
   Arguments arguments;
   app.require_subcommand(1);
   add_commands(app, arguments);
+  add_root_commands(app, arguments.roots);
   app.footer(
-      "Example:\n"
-      "  starling-release keygen release.key\n"
-      "  starling-release source --feed https://example.org/starling/feed.json --key release.key.pub \\\n"
-      "      --out packaging/updates.json\n"
-      "  starling-release feed --key release.key --version 1.2.0 --notes 'Faster.' --out feed.json \\\n"
-      "      starling-1.2.0-linux-x86_64.tar.gz");
+      "Three people make a key each, on machines of their own, and two of them sign whatever counts:\n"
+      "  starling-release keygen anna.key                     # also ben.key, clara.key; send the .pub files to one\n"
+      "  starling-release root --key anna.key.pub --key ben.key.pub --key clara.key.pub --out root.1.json\n"
+      "  starling-release sign root.1.json --key anna.key     # send root.1.json on\n"
+      "  starling-release sign root.1.json --key ben.key\n"
+      "  starling-release source --feed https://example.org/starling/feed.json --root root.1.json \\\n"
+      "      --out updates.json\n"
+      "Each release:\n"
+      "  starling-release feed --root root.1.json --key anna.key --version 1.2.0 --notes 'Faster.' \\\n"
+      "      --out feed.json starling-1.2.0-linux-x86_64.tar.gz\n"
+      "  starling-release sign feed.json --root root.1.json --key clara.key\n"
+      "Anna's key is lost or stolen; the feed is then signed again by keys of root.2.json:\n"
+      "  starling-release rotate --root root.1.json --without anna --key dora.key.pub --out root.2.json\n"
+      "  starling-release sign root.2.json --root root.1.json --key ben.key\n"
+      "  starling-release sign root.2.json --root root.1.json --key clara.key\n"
+      "Beside feed.json the host serves all roots: root.1.json, root.2.json and so on.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,19 +13,35 @@
 namespace starling::updates {
 namespace {
 
-constexpr std::size_t kMemoryBytesMax = 4096;
+constexpr std::size_t kMemoryBytesMax = 16 * 1024;
+constexpr std::size_t kAddressBytesMax = 2048;
 constexpr std::int64_t kCountMax = std::int64_t{1} << 53;
+constexpr int kRootsPerCheckMax = 64;  // more are followed in the next check
 
 struct Memory {
   std::int64_t serial = 0;
   std::int64_t checked_ms = 0;
+  std::string root_feed;  // the feed that the root belongs to
+  std::string root;       // empty: none was seen
 };
+
+void read_memory(wire::JsonReader& in, Memory& out) {
+  in.integer("serial", out.serial, 0, kCountMax);
+  in.integer("checked_ms", out.checked_ms, 0, kCountMax);
+  if (!in.present("root")) return;
+  in.text("root_feed", out.root_feed, kAddressBytesMax);
+  in.text("root", out.root, wire::kRootBytesMax);
+}
+
+// Answers of hosts for plain files to a name that they do not have.
+bool is_missing(int status) { return status == 403 || status == 404 || status == 410; }
 
 }  // namespace
 
 Updater::Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
                  net::Line* line)
     : source_(std::move(source)),
+      trust_(source_.trust),
       line_(line),
       installation_(std::move(installation)),
       memory_file_(data_dir / "updates.json") {
@@ -35,23 +51,25 @@ Updater::Updater(UpdateSource source, std::optional<Installation> installation, 
 void Updater::recall() {
   const auto json = read_file(memory_file_, kMemoryBytesMax);
   if (!json.ok()) return;
-  const auto memory =
-      wire::decode_json<Memory>(*json, "updates.json", kMemoryBytesMax, [](wire::JsonReader& in, Memory& out) {
-        in.integer("serial", out.serial, 0, kCountMax);
-        in.integer("checked_ms", out.checked_ms, 0, kCountMax);
-      });
+  const auto memory = wire::decode_json<Memory>(*json, "updates.json", kMemoryBytesMax, read_memory);
   if (!memory.ok()) return log_warning("{}; it is made anew", memory.error().message);
   serial_seen_ = memory->serial;
   last_check_ = {memory->checked_ms};
+  if (memory->root.empty() || memory->root_feed != feed_address()) return;
+  auto root = wire::decode_root(memory->root);
+  if (!root.ok()) return log_warning("updates.json: {}; it is made anew", root.error().message);
+  trust_.root = newer_root(std::move(trust_.root), std::move(*root));
 }
 
-Status Updater::remember(std::int64_t serial, WallTime now) {
-  serial_seen_ = serial;
-  last_check_ = now;
+Status Updater::remember() const {
   wire::JsonWriter out;
   out.open("", '{');
-  out.integer("serial", serial);
-  out.integer("checked_ms", now.unix_ms);
+  out.integer("serial", serial_seen_);
+  out.integer("checked_ms", last_check_.unix_ms);
+  if (trust_.root.has_value()) {
+    out.text("root_feed", feed_address());
+    out.text("root", wire::encode_root(*trust_.root));
+  }
   out.close('}');
   return write_file_atomically(memory_file_, out.str());
 }
@@ -80,14 +98,34 @@ void Updater::cancel() {
   if (client_ != nullptr) client_->cancel();
 }
 
+Status Updater::follow_roots(net::HttpClient& client) {
+  for (int followed = 0; followed < kRootsPerCheckMax; ++followed) {
+    const std::string name = wire::root_file_name(next_root_version(trust_));
+    STARLING_ASSIGN(net::HttpResponse response, client.get(source_.folder + name));
+    if (is_missing(response.status)) return {};
+    auto file = net::body_of(std::move(response));
+    if (!file.ok()) return file.error().prefixed(name);
+    auto root = next_root(trust_, *file);
+    if (!root.ok()) return root.error().prefixed(name);
+    trust_.root = std::move(*root);
+    STARLING_TRY(remember());
+    log_info("the release feed's keys are those of root version {} now", trust_.root->version);
+  }
+  return {};
+}
+
+Result<wire::ReleaseFeed> Updater::ask(net::HttpClient& client, WallTime now) {
+  STARLING_TRY(follow_roots(client));
+  STARLING_ASSIGN(net::HttpResponse response, client.get(source_.feed_path));
+  STARLING_ASSIGN(const std::string file, net::body_of(std::move(response)));
+  return believed_feed(trust_, file, now);
+}
+
 Result<Found> Updater::check(WallTime now) {
   STARLING_ASSIGN(auto client, connect());
-  auto response = client->get(source_.feed_path);
+  auto feed = ask(*client, now);
   disconnect(std::move(client));
-  auto file = response.ok() ? net::body_of(std::move(*response)) : Result<std::string>(response.error());
   const std::string where = "look for updates at " + source_.server.host;
-  if (!file.ok()) return file.error().prefixed(where);
-  auto feed = manifest::verify_feed(*file, source_.key);
   if (!feed.ok()) return feed.error().prefixed(where);
   Known known{std::string(kVersion), std::string(wire::this_platform()), serial_seen_, {}};
   if (installation_.has_value()) {
@@ -97,7 +135,9 @@ Result<Found> Updater::check(WallTime now) {
   }
   auto judgement = judge(*feed, known, now);
   if (!judgement.ok()) return judgement.error().prefixed(where);
-  STARLING_TRY(remember(feed->serial, now));
+  serial_seen_ = feed->serial;
+  last_check_ = now;
+  STARLING_TRY(remember());
   return Found{std::move(*feed), std::move(*judgement)};
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "client/updates/installation.h"
+#include "client/updates/root_rules.h"
 #include "client/updates/update_rules.h"
 #include "client/updates/update_source.h"
 #include "shared/base/mutex.h"
@@ -26,7 +27,7 @@ struct Found {
 
 class Updater {
  public:
-  // Keeps in `data_dir` which feeds it has seen. Without an installation it only reports. `line` as in
+  // Keeps in `data_dir` which feeds and roots it has seen. Without an installation it only reports. `line` as in
   // net::HttpOptions.
   Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
           net::Line* line = nullptr);
@@ -44,12 +45,17 @@ class Updater {
   void cancel() EXCLUDES(mutex_);
 
  private:
+  // The feed, after the roots that lie beside it.
+  Result<wire::ReleaseFeed> ask(net::HttpClient& client, WallTime now);
+  Status follow_roots(net::HttpClient& client);
   Result<std::unique_ptr<net::HttpClient>> connect() EXCLUDES(mutex_);
   void disconnect(std::unique_ptr<net::HttpClient> client) EXCLUDES(mutex_);
   void recall();
-  Status remember(std::int64_t serial, WallTime now);
+  Status remember() const;
+  [[nodiscard]] std::string feed_address() const { return source_.server.host + source_.feed_path; }
 
   UpdateSource source_;
+  Trust trust_;  // the pinned one, or a newer root that was seen
   net::Line* line_;
   std::optional<Installation> installation_;
   std::filesystem::path memory_file_;

@@ -12,7 +12,7 @@
 
 namespace starling::manifest {
 
-constexpr std::size_t kSignedFeedBytesMax = 2 * wire::kFeedBytesMax + 1024;
+constexpr std::size_t kSignedFeedBytesMax = 2 * wire::kFeedBytesMax + 4096;  // the signatures of many keys included
 
 // The file's content: {"feed","key_id","signature"}. invalid_argument when the feed does not pass wire::check_feed.
 Result<std::string> sign_feed(const wire::ReleaseFeed& feed, const crypto::PrivateKey& key);

@@ -333,4 +333,24 @@ void each_field(Visitor& visit, Seen<Visitor, ReleaseFeed>& feed) {
   visit("files", feed.files, Items{kReleaseFilesMax});
 }
 
+constexpr int kRootFormat = 1;
+constexpr std::size_t kRootKeyNameBytesMax = 64;
+constexpr std::size_t kRootKeyHexBytes = 88;
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RootKey>& key) {
+  visit("name", key.name, Text{kRootKeyNameBytesMax});
+  visit("spki", key.spki, Text{kRootKeyHexBytes});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ReleaseRoot>& root) {
+  visit("format", root.format, Whole{kRootFormat, kRootFormat});
+  visit("version", root.version, Whole{1, kRootVersionMax});
+  visit("threshold", root.threshold, Whole{1, kRootKeysMax});
+  visit("issued_ms", root.issued.unix_ms, Whole{0, kFeedSerialMax});
+  visit("valid_until_ms", root.valid_until.unix_ms, Whole{0, kFeedSerialMax});
+  visit("keys", root.keys, Items{kRootKeysMax});
+}
+
 }  // namespace starling::wire

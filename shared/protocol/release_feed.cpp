@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "shared/protocol/message_fields.h"
 
 namespace starling::wire {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kNameCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
 
 bool only_of(std::string_view text, std::string_view allowed) {
@@ -41,6 +44,10 @@ bool is_web_address(std::string_view text) {
 
 Error bad(std::string_view field, std::string_view wanted) {
   return {ErrorCode::invalid_argument, fmt::format("release feed: {} must be {}", field, wanted)};
+}
+
+Error bad_root(std::string_view field, std::string_view wanted) {
+  return {ErrorCode::invalid_argument, fmt::format("release root: {} must be {}", field, wanted)};
 }
 
 Status check_file(const ReleaseFile& file) {
@@ -84,6 +91,46 @@ Status check_feed(const ReleaseFeed& feed) {
   if (!feed.notes_url.empty() && !is_web_address(feed.notes_url)) return bad("notes_url", "an https:// address");
   if (feed.files.size() > kReleaseFilesMax) return bad("files", fmt::format("at most {}", kReleaseFilesMax));
   for (const ReleaseFile& file : feed.files) STARLING_TRY(check_file(file));
+  return {};
+}
+
+std::string root_file_name(std::int64_t version) { return fmt::format("root.{}.json", version); }
+
+std::string encode_root(const ReleaseRoot& root) { return encode_fields(root); }
+
+Result<ReleaseRoot> decode_root(std::string_view json) {
+  STARLING_ASSIGN(ReleaseRoot root, decode_fields<ReleaseRoot>(json, "release root", kRootBytesMax));
+  STARLING_TRY(check_root(root));
+  return root;
+}
+
+Status check_root(const ReleaseRoot& root) {
+  if (root.format != kRootFormat) return bad_root("format", fmt::format("{}", kRootFormat));
+  if (root.version < 1 || root.version > kRootVersionMax) {
+    return bad_root("version", fmt::format("1 to {}", kRootVersionMax));
+  }
+  if (root.valid_until < root.issued) return bad_root("valid_until", "later than issued");
+  const auto count = static_cast<int>(root.keys.size());
+  if (count < kRootKeysMin || count > kRootKeysMax) {
+    return bad_root("keys", fmt::format("{} to {}", kRootKeysMin, kRootKeysMax));
+  }
+  if (root.threshold < 2 || root.threshold >= count) {
+    return bad_root("threshold", fmt::format("2 to {}, so that one of {} keys may be lost", count - 1, count));
+  }
+  std::set<std::string_view> names;
+  std::set<std::string_view> keys;
+  for (const RootKey& key : root.keys) {
+    if (key.name.empty() || key.name.size() > kRootKeyNameBytesMax || !only_of(key.name, kNameCharacters)) {
+      return bad_root("a key's name", "a word such as anna");
+    }
+    if (key.spki.size() != kRootKeyHexBytes || !only_of(key.spki, kHexDigits)) {
+      return bad_root("a key", fmt::format("{} hex digits", kRootKeyHexBytes));
+    }
+    names.insert(key.name);
+    keys.insert(key.spki);
+  }
+  if (names.size() != root.keys.size()) return bad_root("the keys' names", "different ones");
+  if (keys.size() != root.keys.size()) return bad_root("the keys", "different ones");
   return {};
 }
 

@@ -1,5 +1,6 @@
-// The newest release as its builders announce it: a small file that any static host serves, beside the files it names.
-// shared/manifest/signed_feed.h signs it; here are its fields, their JSON form and their limits.
+// The newest release as its builders announce it, and the keys that count for it: small files that any static host
+// serves, beside the files that the feed names. shared/manifest/signed_feed.h and signed_root.h sign them; here are
+// their fields, their JSON form and their limits.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,31 @@ struct ReleaseFeed {
   std::vector<ReleaseFile> files;
 };
 
+constexpr std::size_t kRootBytesMax = 4096;
+constexpr int kRootKeysMin = 3;
+constexpr int kRootKeysMax = 8;
+constexpr std::int64_t kRootVersionMax = 1'000'000;
+
+// A key of the builders.
+struct RootKey {
+  std::string name;  // for people: letters, digits, '.', '_', '+' and '-'
+  std::string spki;  // Ed25519 SubjectPublicKeyInfo, in lower-case hex
+};
+
+// The keys of which `threshold` sign each feed together, and the next root. Each root is signed by the keys of the one
+// before and by its own.
+struct ReleaseRoot {
+  int format = 1;
+  std::int64_t version = 1;  // from 1, without gaps
+  int threshold = 2;         // at least two, and fewer than there are keys: one may be lost
+  WallTime issued;
+  WallTime valid_until;  // a root older than this may mean that somebody holds back a newer one
+  std::vector<RootKey> keys;
+};
+
+// Name of a root's file, beside the feed: "root.3.json".
+std::string root_file_name(std::int64_t version);
+
 // The machines this build runs on, in the words of ReleaseFile::platform.
 std::string_view this_platform();
 
@@ -45,5 +71,11 @@ std::string encode_feed(const ReleaseFeed& feed);
 Result<ReleaseFeed> decode_feed(std::string_view json);
 // invalid_argument, naming the field, for values that no feed may have.
 Status check_feed(const ReleaseFeed& feed);
+
+std::string encode_root(const ReleaseRoot& root);
+// corrupt or invalid_argument for anything out of bounds.
+Result<ReleaseRoot> decode_root(std::string_view json);
+// invalid_argument, naming the field, for values that no root may have.
+Status check_root(const ReleaseRoot& root);
 
 }  // namespace starling::wire

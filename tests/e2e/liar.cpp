@@ -4,9 +4,11 @@
 //   numbers      sends a gradient that is not a number
 //   poison       sends a gradient that points the other way, a thousand times as long
 //   boast        tells the coordinator that it computes a thousand times what it does
+//   staller      says that its batches take an hour, and begins each averaging half a minute late
 //   report       tells the coordinator that everybody brought a thousand samples more
 //   lone-report  reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
 //   filed-ahead  the same of rounds to come, behind its true reports
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -26,6 +28,8 @@ constexpr SampleCount kSamplesAdded = 1000;
 constexpr SampleCount kSamplesAlone = 3840;
 constexpr float kPoison = -1000;
 constexpr double kBoast = 1000;
+constexpr double kHourS = 3600;
+constexpr Duration kLate = std::chrono::seconds(30);
 constexpr RoundIndex kRoundsAlone = 8;
 constexpr int kCallsBetweenLies = 3;
 constexpr std::uint8_t kInvented = 0x66;  // each byte of the state that nobody has
@@ -93,6 +97,9 @@ daemon::Outgoing lies_of(const std::string& lie) {
       heartbeat.samples_per_s *= kBoast;
       heartbeat.samples_this_round *= static_cast<SampleCount>(kBoast);
     };
+  } else if (lie == "staller") {
+    outgoing.heartbeat = [](wire::Heartbeat& heartbeat) { heartbeat.batch_seconds = kHourS; };
+    outgoing.contribution = [](transport::AverageRequest& request) { request.start += kLate; };
   } else if (lie == "report") {
     outgoing.heartbeat = [](wire::Heartbeat& heartbeat) {
       for (wire::RoundReport& report : heartbeat.reports) {

@@ -3,6 +3,7 @@
 and everybody can see that something is wrong with it."""
 
 import os
+import time
 
 import programs
 import suite
@@ -99,6 +100,27 @@ class Boast(Liar):
         later = sorted(samples for (samples,) in rounds[5:])
         self.assertGreater(later[len(later) // 2], TARGET_BATCH / 2, f"rounds of {later} samples")
         self.assert_the_others_agree()
+
+
+class Staller(Liar):
+    LIE = "staller"
+    ROUNDS = 40
+
+    def test_the_others_rounds_go_on_at_nearly_their_pace(self):
+        """Believed, the hour would be what each round waits."""
+        self.wait_for_rounds(self.honest, 3)
+        with_it = self.seconds_of_rounds()
+        self.assertEqual([volunteer.status()["problems"] for volunteer in self.honest], [[], [], []])
+        self.liar.daemon.stop()
+        self.wait_for_rounds(self.honest, 3)
+        without = self.seconds_of_rounds()
+        self.assertLess(with_it, 1.5 * without + 10, f"{self.ROUNDS} rounds took {with_it:.1f} s, and {without:.1f} s without it")
+        self.assert_the_others_agree()
+
+    def seconds_of_rounds(self):
+        began = time.monotonic()
+        self.wait_for_rounds(self.honest, self.ROUNDS)
+        return time.monotonic() - began
 
 
 class FalseReports(Liar):

@@ -113,6 +113,44 @@ class Releases:
         shutil.rmtree(tree)
         return path
 
+    def make_root(self, *people, signers):
+        """A key for each of the people, and the first root, which the key of before signs, too."""
+        for person in people:
+            self.keygen(person)
+        keys = [option for person in people for option in ("--key", f"{self.key_of(person)}.pub")]
+        self.newest_root = self.host.files / "root.1.json"
+        programs.run_command("starling-release", "root", *keys, "--out", self.newest_root)
+        programs.run_command("starling-release", "sign", self.newest_root, "--old-key", self.key)
+        self.sign(self.newest_root, signers)
+
+    def rotate(self, version, *, without, by):
+        """Writes the next root, not signed yet."""
+        self.keygen(by)
+        self.root_before = self.newest_root
+        self.newest_root = self.host.files / f"root.{version}.json"
+        programs.run_command("starling-release", "rotate", "--root", self.root_before, "--without", without, "--key",
+                             f"{self.key_of(by)}.pub", "--out", self.newest_root)
+
+    def sign_root(self, *signers):
+        self.sign(self.newest_root, signers, "--root", self.root_before)
+
+    def sign(self, path, signers, *options):
+        for person in signers:
+            programs.run_command("starling-release", "sign", path, "--key", self.key_of(person), *options)
+
+    def key_of(self, person):
+        return self.folder / f"{person}.key"
+
+    def keygen(self, person):
+        programs.run_command("starling-release", "keygen", self.key_of(person))
+
+    def joint_feed(self, version, *archives, signers):
+        """Announces a release that these people sign, one after the other."""
+        path = self.host.files / "feed.json"
+        programs.run_command("starling-release", "feed", "--root", self.newest_root, "--version", version, "--notes",
+                             f"What is new in {version}.", "--out", path, *archives)
+        self.sign(path, signers, "--root", self.newest_root)
+
     def feed(self, version, *archives, key=None):
         path = self.host.files / "feed.json"
         programs.run_command("starling-release", "feed", "--key", key or self.key, "--version", version, "--notes",

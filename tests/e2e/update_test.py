@@ -189,11 +189,29 @@ class Updates(SwarmCase):
         self.assertIn(NEXT_VERSION, old["feed"])
         path.write_bytes(fresh)
 
-    def test_09_an_update_waits_for_the_end_of_the_round(self):
+    def test_09_an_installation_of_one_key_goes_over_to_three_and_never_back(self):
+        self.releases.make_root("anna", "ben", "clara", signers=("anna", "clara"))
+        self.releases.feed("99.0.2")  # by the one key alone
+        self.assertIn("it has 0 of 2 signatures; missing: 2 more of anna, ben, clara", self.look().stderr)
+        self.releases.joint_feed("99.0.2", signers=["ben"])
+        self.assertIn("it has 1 of 2 signatures (ben); missing: 1 more of anna, clara", self.look().stderr)
+        self.releases.joint_feed("99.0.2", signers=["ben", "clara"])
+        self.assertIn("99.0.2 is out", self.look().stdout)
+        # The host forgets it, the installation does not.
+        self.releases.newest_root = self.releases.newest_root.rename(self.releases.folder / "root.1.json")
+        self.releases.feed("99.0.3")
+        self.assertIn("it has 0 of 2 signatures", self.look().stderr)
+
+    def test_10_a_release_signed_after_a_lost_key_was_replaced_is_installed(self):
+        """It waits for the end of the round."""
+        self.releases.rotate(2, without="anna", by="dora")
+        self.releases.sign_root("dora", "ben")
+        self.assertIn("root.2.json: release root: by root version 1 it has 1 of 2 signatures (ben)", self.look().stderr)
+        self.releases.sign_root("clara")
         trainer = programs.BIN / "starling-trainer"
         archive = self.releases.archive(
             "99.1.0", {"starlingd": renamed_daemon("99.1.0"), "starlingd.real": NEXT, "starling-trainer": trainer})
-        self.releases.feed("99.1.0", archive)
+        self.releases.joint_feed("99.1.0", archive, signers=["dora", "clara"])
         rounds = self.rounds_of(self.old)
         before = self.newer.status()["rounds_failed"]
         self.look()
@@ -203,7 +221,7 @@ class Updates(SwarmCase):
         self.assertGreater(self.rounds_of(self.old), rounds)
         self.assertEqual((self.old.status()["rounds_failed"], self.newer.status()["rounds_failed"]), (0, before))
 
-    def test_10_a_version_that_keeps_dying_gives_way_to_the_one_before(self):
+    def test_11_a_version_that_keeps_dying_gives_way_to_the_one_before(self):
         for _ in range(3):  # the update itself was its first start
             self.assertEqual(os.readlink(self.root / "current"), "versions/99.1.0")
             self.old.daemon.kill()
@@ -212,7 +230,7 @@ class Updates(SwarmCase):
         self.assertIn("did not work on this computer", self.look().stderr)
         self.wait_for_rounds(self.swarm.volunteers, 3)
 
-    def test_11_in_the_end_all_sides_agree(self):
+    def test_12_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(6)
 
 

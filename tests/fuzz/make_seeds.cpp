@@ -10,6 +10,7 @@
 #include "client/trainer_link/message_fields.h"
 #include "shared/base/files.h"
 #include "shared/control/control_fields.h"
+#include "shared/manifest/signed_root.h"
 #include "shared/protocol/message_fields.h"
 #include "shared/run/moments.h"
 #include "shared/wire/frames.h"
@@ -147,6 +148,25 @@ void add_feeds(Seeds& seeds) {
   seeds.add("release_feed", "one_file", wire::encode_feed(feed));
 }
 
+void add_roots(Seeds& seeds) {
+  wire::ReleaseRoot root;
+  root.valid_until = {1'800'000'000'000};
+  manifest::JointFile file;
+  std::vector<crypto::PrivateKey> keys;
+  for (const char* name : {"anna", "ben", "clara"}) {
+    keys.push_back(crypto::PrivateKey::generate());
+    root.keys.push_back(manifest::root_key(name, keys.back().public_key()));
+  }
+  file.text = wire::encode_root(root);
+  seeds.add("release_root", "text", file.text);
+  seeds.add("release_root", "unsigned", manifest::encode_joint_file(file));
+  for (const crypto::PrivateKey& key : keys) file.signatures.push_back(manifest::sign_jointly(file, key));
+  seeds.add("release_root", "signed", manifest::encode_joint_file(file));
+  file.kind = manifest::JointKind::feed;
+  file.single = file.signatures.front();
+  seeds.add("release_root", "feed", manifest::encode_joint_file(file));
+}
+
 void add_control(Seeds& seeds) {
   const auto add = [&seeds](auto command) {
     testing::FieldFiller filler;
@@ -190,6 +210,7 @@ int main(int argc, char** argv) {
   add_frames(seeds);
   add_messages(seeds);
   add_feeds(seeds);
+  add_roots(seeds);
   add_control(seeds);
   add_trainer_messages(seeds);
   return seeds.failed() ? 1 : 0;

@@ -81,8 +81,8 @@ EXTRA_TEST_ARROWS = {
     "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
-    # The two ends of the control socket, and a small run whose state is kept.
-    "tests/client/daemon": ["client/cli", "tests/client/trainer_link"],
+    # The two ends of the control socket, a small run whose state is kept, and links to other volunteers.
+    "tests/client/daemon": ["client/cli", "tests/client/trainer_link", "tests/client/transport"],
     "tests/client/rounds": ["tests/shared/swarm"],  # rounds whose members gossip
 }
 

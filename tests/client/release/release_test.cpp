@@ -72,3 +72,67 @@ TEST_CASE("archives of another version, and versions that are none, make no feed
   CHECK(release(feed + " --version nightly") == 1);
   CHECK(!fs::exists(folder / "feed.json"));
 }
+
+namespace {
+
+// Three people's keys and the first root, signed by anna and ben.
+struct Publisher {
+  Publisher() {
+    for (const char* name : {"anna", "ben", "clara", "dora", "thief"}) REQUIRE(release("keygen " + key(name)) == 0);
+    REQUIRE(release("root --key " + key("anna") + ".pub --key " + key("ben") + ".pub --key " + key("clara") +
+                    ".pub --out " + file("root.1.json")) == 0);
+    REQUIRE(sign("root.1.json", "anna") == 0);
+    REQUIRE(release("show " + file("root.1.json")) == 1);
+    REQUIRE(sign("root.1.json", "ben") == 0);
+    REQUIRE(release("show " + file("root.1.json")) == 0);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder / name).string(); }
+  [[nodiscard]] std::string key(const std::string& name) const { return file(name + ".key"); }
+  [[nodiscard]] int sign(const std::string& name, const std::string& person, const std::string& root = "") const {
+    return release("sign " + file(name) + " --key " + key(person) + (root.empty() ? "" : " --root " + file(root)));
+  }
+  [[nodiscard]] bool feed_counts(const std::string& root) const {
+    return release("check --root " + file(root) + " " + file("feed.json")) == 0;
+  }
+
+  testing::TempDir folder;
+};
+
+}  // namespace
+
+TEST_CASE("two people sign a feed, one after the other") {
+  const Publisher at;
+  const std::string feed = "feed --root " + at.file("root.1.json") + " --version 1.2.0 --out " + at.file("feed.json");
+  CHECK(release(feed + " --key " + at.key("thief")) == 1);
+  CHECK(!fs::exists(at.file("feed.json")));
+  REQUIRE(release(feed + " --key " + at.key("clara")) == 0);
+  CHECK(!at.feed_counts("root.1.json"));
+  CHECK(at.sign("feed.json", "clara", "root.1.json") == 1);  // twice
+  CHECK(at.sign("feed.json", "thief", "root.1.json") == 1);
+  CHECK(at.sign("feed.json", "anna") == 1);  // by which root?
+  CHECK(!at.feed_counts("root.1.json"));
+  CHECK(at.sign("feed.json", "anna", "root.1.json") == 0);
+  CHECK(at.feed_counts("root.1.json"));
+}
+
+TEST_CASE("a lost key is replaced by the two others") {
+  const Publisher at;
+  const std::string rotate =
+      "rotate --root " + at.file("root.1.json") + " --key " + at.key("dora") + ".pub --out " + at.file("root.2.json");
+  CHECK(release(rotate + " --without nobody") == 1);
+  REQUIRE(release(rotate + " --without anna") == 0);
+  const std::string before = *read_file(at.file("root.2.json"), manifest::kSignedFeedBytesMax);
+  CHECK(release(rotate + " --without anna") == 1);  // it would overwrite signatures
+  CHECK(at.sign("root.2.json", "ben") == 1);        // its predecessor is not named
+  CHECK(at.sign("root.2.json", "thief", "root.1.json") == 1);
+  CHECK(*read_file(at.file("root.2.json"), manifest::kSignedFeedBytesMax) == before);
+  CHECK(at.sign("root.2.json", "ben", "root.1.json") == 0);
+  CHECK(release("show " + at.file("root.2.json") + " --root " + at.file("root.1.json")) == 1);
+  CHECK(at.sign("root.2.json", "clara", "root.1.json") == 0);
+  CHECK(release("show " + at.file("root.2.json") + " --root " + at.file("root.1.json")) == 0);
+  REQUIRE(release("feed --root " + at.file("root.2.json") + " --key " + at.key("dora") + " --version 1.2.0 --out " +
+                  at.file("feed.json")) == 0);
+  CHECK(at.sign("feed.json", "anna", "root.2.json") == 1);
+  CHECK(at.sign("feed.json", "ben", "root.2.json") == 0);
+  CHECK(at.feed_counts("root.2.json"));
+}

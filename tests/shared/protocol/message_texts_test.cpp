@@ -150,6 +150,17 @@ TEST_CASE("release feeds have these texts") {
         R"(07070707070707070707070707070707"}]})");
 }
 
+TEST_CASE("release roots have this text") {
+  ReleaseRoot root;
+  root.version = 2;
+  root.issued = {1'700'000'000'000};
+  root.valid_until = {1'800'000'000'000};
+  root.keys = {{"anna", "302a"}};
+  CHECK(encode_root(root) ==
+        R"({"format":1,"version":2,"threshold":2,"issued_ms":1700000000000,"valid_until_ms":1800000000000,"keys":[{)"
+        R"("name":"anna","spki":"302a"}]})");
+}
+
 TEST_CASE("a message that was read is written like it was") {
   const auto kept = [](auto decode, const std::string& text) { CHECK(again(decode, text) == text); };
   kept(decode_error_reply, encode(ErrorReply{"not_found", "no \"run\""}));
