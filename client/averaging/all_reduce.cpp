@@ -4,7 +4,6 @@
 
 #include "client/averaging/all_reduce_impl.h"
 #include "client/averaging/contributors.h"
-#include "shared/swarm/plan.h"
 
 namespace starling::averaging {
 
@@ -33,10 +32,10 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
     : group_(std::move(group)),
       self_(self),
       options_(options),
-      plan_digest_(swarm::plan_digest(group_)),
       table_(group_),
       values_(group_, table_, vectors),
       roster_(group_, self, {vectors.weight, vectors.draw}),
+      begins_(group_, self, options),
       sums_(table_, self, vectors),
       bound_(group_, table_, self, options),
       recovery_(table_, roster_),
@@ -44,8 +43,7 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       progress_(table_, roster_, recovery_),
       losses_(roster_),
       patience_(options, roster_, progress_),
-      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}),
-      notes_(group_.members.size()) {
+      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}) {
   VERIFY(self < group_.members.size());
 }
 
@@ -54,6 +52,7 @@ void AllReduce::Impl::start(TimePoint now) {
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
   bound_.start(values_.vectors());
+  begins_.start(values_.vectors(), bound_.norms(self_));
   bool sound = true;
   for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
     sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));

@@ -4,6 +4,7 @@
 //   bound                      how much of a contribution goes into a sum
 //   roster, progress, losses   members: who they are, how far they are, who is lost
 //   recovery                   segments of lost owners
+//   begins                     signed begins, by their members
 //   outbox, patience           frames to send, and limits to wait for
 //   late                       the rest of the round for a member that the others go on without
 #pragma once
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
+#include "client/averaging/begins.h"
 #include "client/averaging/late_member.h"
 #include "client/averaging/losses.h"
 #include "client/averaging/norm_bound.h"
@@ -43,7 +45,7 @@ class AllReduce::Impl {
   [[nodiscard]] bool finished_with(Rank rank) const { return progress_.finished_with(rank); }
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
-    return rank == self_ ? values_.vectors().note : notes_[rank];
+    return rank == self_ ? values_.vectors().note : begins_.note(rank);
   }
 
  private:
@@ -91,11 +93,11 @@ class AllReduce::Impl {
   wire::GroupInfo group_;
   Rank self_;
   AllReduceOptions options_;
-  Hash128 plan_digest_;
 
   SegmentTable table_;
   RoundValues values_;
   Roster roster_;
+  Begins begins_;
   Sums sums_;
   NormBound bound_;
   Recovery recovery_;
@@ -105,7 +107,6 @@ class AllReduce::Impl {
   Patience patience_;
   LateMember late_;
 
-  std::vector<std::vector<std::uint8_t>> notes_;  // by rank: notes from the others' begins
   std::optional<TimePoint> started_at_;
   std::int64_t bytes_sent_ = 0;
   std::int64_t bytes_received_ = 0;

@@ -72,29 +72,22 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
     return nonsense("it speaks for a member that speaks for itself");
   }
-  if (begin.plan_digest != plan_digest_) return nonsense("it works on another plan");
-  if (begin.vector_floats != group_.vector_floats) {
-    return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
-  }
-  if (begin.weight > 0 && group_.members[rank].role == wire::MemberRole::auxiliary) {
-    return nonsense("it would contribute although the plan lets it only add up");
-  }
-  if (begin.weight > options_.weight_max) {
-    return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, options_.weight_max));
-  }
-  notes_[rank] = begin.note;
+  STARLING_TRY(begins_.check(begin));
+  const ContributionTerms terms{begin.weight, begin.draw};
   if (relayed) {
-    roster_.learn_terms(rank, {begin.weight, begin.draw});
+    if (!begins_.has(rank)) roster_.set_terms(rank, terms);  // whatever others have said of it
+    begins_.keep(std::move(begin));
     check_settled(now);
     return {};
   }
-  const ContributionTerms terms{begin.weight, begin.draw};
   if (!roster_.begin(from, terms)) {
     return roster_.terms(from) == terms ? Status() : nonsense("it began twice, with different weights");
   }
-  STARLING_TRY(bound_.begin(from, begin.weight, std::move(begin.norms)));
+  STARLING_TRY(bound_.begin(from, begin.weight, begin.norms));
+  const bool contributes = begin.weight > 0;
+  begins_.keep(std::move(begin));
   patience_.watch().on_begun(now, from);
-  if (begin.weight > 0) sums_.await(from);
+  if (contributes) sums_.await(from);
   // The sender may not have been there yet when this member's begin went out.
   outbox_.send_begin(from);
   if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
@@ -104,7 +97,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
 
 Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
-  if (begin.rank != from) return {};
+  if (begin.rank != from || !begins_.check(begin).ok()) return {};
   roster_.begin(from, {begin.weight, begin.draw});
   outbox_.send_begin(from);
   return {};

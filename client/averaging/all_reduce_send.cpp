@@ -55,19 +55,7 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   frame.payload = {};
   frame.owner = nullptr;
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
-  if (item.kind == Kind::begin) {
-    const auto rank = static_cast<std::uint32_t>(item.rank);
-    const RoundVectors& own = values_.vectors();
-    const ContributionTerms terms =
-        item.rank == self_ ? ContributionTerms{own.weight, own.draw} : roster_.terms(item.rank);
-    append(wire::encode(wire::Begin{rank,
-                                    group_.vector_floats,
-                                    terms.weight,
-                                    plan_digest_,
-                                    {note(item.rank).begin(), note(item.rank).end()},
-                                    terms.draw,
-                                    bound_.norms(item.rank)}));
-  }
+  if (item.kind == Kind::begin) append(begins_.encoded(item.rank));
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::done) append(wire::encode(done_for(to)));
   wire::FrameHeader header;

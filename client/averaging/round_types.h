@@ -13,6 +13,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
 #include "shared/base/result.h"
+#include "shared/crypto/peer_signer.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/round_report.h"
 #include "shared/wire/frames.h"
@@ -61,6 +62,8 @@ struct AllReduceOptions {
   // Whether this member gives its result to members that the round went on without, and asks for the result when it is
   // one of those.
   bool latecomers = true;
+  // Signs what this member says, and checks what the others have signed. Never null in an averaging.
+  std::shared_ptr<const crypto::PeerSigner> signer{};
 };
 
 // The samples that a member says its gradient is made of. Everybody in the group hears both numbers.

@@ -33,6 +33,7 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
          StateSource source)
     : io_(io),
       clock_(clock),
+      signer_(crypto::make_peer_signer(tls.peer_key().value())),
       links_{.io = io,
              .clock = clock,
              .self = options.self,
@@ -56,8 +57,14 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
       line_(links_, switchboard_),
       timer_(io) {}
 
-Status Hub::average(AverageRequest request) {
+Status Hub::prepare(AverageRequest& request) const {
   STARLING_TRY(check_request(request, links_.self));
+  request.engine.signer = signer_;
+  return {};
+}
+
+Status Hub::average(AverageRequest request) {
+  STARLING_TRY(prepare(request));
   const bool follows = request.follows && averagings_.may_be_followed();
   if (follows) {
     averagings_.end_followed();
@@ -94,7 +101,7 @@ bool Hub::end(Averagings::Bucket bucket) {
 
 // Links of a gossip averaging have no pace: they are in use while no round is.
 Status Hub::mix(std::size_t bucket, AverageRequest request) {
-  STARLING_TRY(check_request(request, links_.self));
+  STARLING_TRY(prepare(request));
   end_gossip(bucket);
   name_members(request.group);
   averagings_.add(bucket, std::move(request), false);

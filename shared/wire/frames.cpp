@@ -109,6 +109,20 @@ Result<std::vector<SampleCount>> draws_from(std::span<const std::uint8_t> bytes,
   return counts_from(bytes, members, 0, kDrawMax);
 }
 
+using namespace std::string_view_literals;
+constexpr std::string_view kBeginWords = "starling begin\0"sv;
+
+void write_terms(const Begin& begin, CborWriter& writer) {
+  const auto* const norms = reinterpret_cast<const std::uint8_t*>(begin.norms.data());
+  writer.field("rank", std::uint64_t{begin.rank})
+      .field("floats", static_cast<std::uint64_t>(begin.vector_floats))
+      .field("weight", static_cast<std::uint64_t>(begin.weight))
+      .field("plan", std::span<const std::uint8_t>(begin.plan_digest.bytes))
+      .field("note", std::span<const std::uint8_t>(begin.note))
+      .field("draw", static_cast<std::uint64_t>(begin.draw))
+      .field("norms", std::span(norms, begin.norms.size() * sizeof(float)));
+}
+
 }  // namespace
 
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out) {
@@ -211,21 +225,25 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
   return message;
 }
 
+std::vector<std::uint8_t> signed_text(const Begin& begin) {
+  CborWriter writer(7);
+  write_terms(begin, writer);
+  std::vector<std::uint8_t> text(kBeginWords.begin(), kBeginWords.end());
+  const std::vector<std::uint8_t> fields = writer.take();
+  text.insert(text.end(), fields.begin(), fields.end());
+  return text;
+}
+
 std::vector<std::uint8_t> encode(const Begin& message) {
-  const auto* const norms = reinterpret_cast<const std::uint8_t*>(message.norms.data());
-  return CborWriter(7)
-      .field("rank", std::uint64_t{message.rank})
-      .field("floats", static_cast<std::uint64_t>(message.vector_floats))
-      .field("weight", static_cast<std::uint64_t>(message.weight))
-      .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
-      .field("note", std::span<const std::uint8_t>(message.note))
-      .field("draw", static_cast<std::uint64_t>(message.draw))
-      .field("norms", std::span(norms, message.norms.size() * sizeof(float)))
+  CborWriter writer(9);
+  write_terms(message, writer);
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
       .take();
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 7);
+  CborReader reader("begin", cbor, 9);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
@@ -234,6 +252,8 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
   message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
   const auto norms = reader.bytes("norms", kGroupMembersMax * sizeof(float));
+  reader.fill("key", message.signature.key);
+  reader.fill("signature", message.signature.signature);
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
   if (norms.size() % sizeof(float) != 0) return corrupt("begin: norms are floats of 4 bytes");

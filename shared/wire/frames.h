@@ -35,6 +35,7 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/base/peer_signature.h"
 #include "shared/base/result.h"
 #include "shared/wire/codec.h"
 
@@ -148,7 +149,10 @@ struct Begin {
   SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
   // Euclidean norms of the parts of the sender's vector, by the rank of their owners. Empty where the weight is 0.
   std::vector<float> norms{};
+  PeerSignature signature{};  // under signed_text(), by the member that the rank names
 };
+// The bytes that are signed: "starling begin", a zero byte, and the fields before the signature as they travel.
+std::vector<std::uint8_t> signed_text(const Begin& begin);
 
 constexpr SampleCount kWeightUnknown = -1;
 

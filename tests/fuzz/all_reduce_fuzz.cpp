@@ -6,6 +6,7 @@
 #include "client/averaging/codec.h"
 #include "shared/swarm/plan.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -48,7 +49,7 @@ class Script {
         group_(plan(byte())),
         input_(kFloats, 0.5F),
         output_(kFloats),
-        engine_(group_, kSelf, {byte() % 3u, input_, output_, {}, 0, input_}) {}
+        engine_(group_, kSelf, {byte() % 3u, input_, output_, {}, 0, input_}, signed_by(kSelf)) {}
 
   void run() {
     engine_.start(now_);
@@ -82,11 +83,18 @@ class Script {
     }
   }
 
+  [[nodiscard]] AllReduceOptions signed_by(Rank rank) const {
+    AllReduceOptions options;
+    options.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
+    return options;
+  }
+
   std::vector<std::uint8_t> begin(Rank rank, std::uint8_t choice) {
     wire::Begin begin{choice < 128 ? static_cast<std::uint32_t>(rank) : choice % 8u, kFloats, choice % 4,
                       swarm::plan_digest(group_)};
     const std::uint8_t norm = byte();
     if (begin.weight > 0) begin.norms.assign(norm < 250 ? kMembers : norm - 250u, static_cast<float>(norm) / 8);
+    if (choice % 16 > 0) begin.signature = signed_by(begin.rank % kMembers).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/sim/peer.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::sim {
 namespace {
@@ -22,8 +23,9 @@ std::unique_ptr<Peer::Averaging> Peer::averaging_in(const rounds::Leg& leg) cons
 }
 
 void Peer::begin(Averaging& averaging, const rounds::Leg& leg) {
-  averaging.engine =
-      std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, leg.engine);
+  averaging::AllReduceOptions options = leg.engine;
+  options.signer = testing::plain_signer(id_);
+  averaging.engine = std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, options);
   averaging.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = averaging.group.id] {

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/codec.h"
 #include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -41,12 +43,18 @@ wire::GroupInfo plan() {
   return group;
 }
 
+AllReduceOptions signed_by(const wire::GroupInfo& group, Rank rank) {
+  AllReduceOptions options;
+  options.signer = testing::plain_signer(group.members[rank].endpoint.peer);
+  return options;
+}
+
 // Plays all other members to one engine of rank 1, whose weight is 2 and whose values are all 2.
 struct Stage {
   wire::GroupInfo group;
   std::vector<float> input = std::vector<float>(kFloats, 2.0F);
   std::vector<float> output = std::vector<float>(kFloats, 0.0F);
-  AllReduce engine{group, kSelf, {2, input, output}};
+  AllReduce engine{group, kSelf, {2, input, output}, signed_by(group, kSelf)};
   TimePoint now{};
 
   Stage() : Stage(plan()) {}
@@ -59,6 +67,10 @@ struct Stage {
   Bytes begin(Rank rank, SampleCount weight = 1) const {
     wire::Begin begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)};
     if (weight > 0) begin.norms.assign(4, std::sqrt(12.0F));  // parts of ones
+    return signed_by_its_member(begin);
+  }
+  Bytes signed_by_its_member(wire::Begin begin) const {
+    begin.signature = signed_by(group, begin.rank).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
   void all_begin() {
@@ -247,9 +259,53 @@ TEST_CASE("a begin that does not fit is refused") {
   for (const wire::Begin& begin : bad) {
     Stage stage;
     REQUIRE(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());
-    CHECK_FALSE(stage.say(2, FrameType::begin, 0, wire::encode(begin)).ok());
+    CHECK_FALSE(stage.say(2, FrameType::begin, 0, stage.signed_by_its_member(begin)).ok());
     CHECK(stage.has_lost(2));
   }
+}
+
+TEST_CASE("a begin that its member has not signed for this plan is refused by name") {
+  const auto refusal = [](auto spoil) {
+    Stage stage;
+    wire::Begin begin = *wire::decode_begin(stage.begin(2));
+    spoil(stage, begin);
+    const Status begun = stage.say(2, FrameType::begin, 0, wire::encode(begin));
+    return begun.ok() ? std::string() : begun.error().message;
+  };
+  using Fields = wire::Begin;
+  CHECK(refusal([](const Stage&, Fields&) {}).empty());
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.signature = {}; }) == "a begin is refused: it is not signed");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.weight = 3; }) == "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.draw = 3; }) == "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.norms[1] = 0; }) ==
+        "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.note = {1}; }) == "a begin is refused: its signature is wrong");
+  const auto by_another = [](const Stage& stage, Fields& begin) {
+    begin.signature = signed_by(stage.group, 3).signer->sign(wire::signed_text(begin));
+  };
+  CHECK(refusal(by_another) == "a begin is refused: another key signed it");
+  const auto replayed = [](const Stage&, Fields& begin) {
+    wire::GroupInfo before = plan();
+    before.round = 1;
+    begin = *wire::decode_begin(Stage(before).begin(2));
+  };
+  CHECK(refusal(replayed) == "it works on another plan");
+}
+
+TEST_CASE("nobody changes the begin that it passes on") {
+  wire::GroupInfo group = plan();
+  for (const Rank rank : {Rank{kSelf}, Rank{3}}) {
+    group.members[rank].endpoint = {group.members[rank].endpoint.peer, "", 0};
+    group.members[0].part_floats += std::exchange(group.members[rank].part_floats, 0);
+  }
+  Stage honest(group);
+  REQUIRE(honest.say(0, FrameType::begin, 0, honest.begin(0)).ok());
+  CHECK(honest.say(0, FrameType::begin, 0, honest.begin(3)).ok());
+  Stage changed(group);
+  REQUIRE(changed.say(0, FrameType::begin, 0, changed.begin(0)).ok());
+  wire::Begin begin = *wire::decode_begin(changed.begin(3));
+  begin.weight = 2;
+  CHECK_FALSE(changed.say(0, FrameType::begin, 0, wire::encode(begin)).ok());
 }
 
 TEST_CASE("a member contributes no more than its role and its begin say") {
