@@ -4,7 +4,7 @@
 //   bound                      how much of a contribution goes into a sum
 //   roster, progress, losses   members: who they are, how far they are, who is lost
 //   recovery                   segments of lost owners
-//   begins                     signed begins, by their members
+//   begins, seals              what members have signed: their begins, and the parts that they own
 //   outbox, patience           frames to send, and limits to wait for
 //   late                       the rest of the round for a member that the others go on without
 #pragma once
@@ -25,6 +25,7 @@
 #include "client/averaging/recovery.h"
 #include "client/averaging/roster.h"
 #include "client/averaging/round_values.h"
+#include "client/averaging/seals.h"
 #include "client/averaging/segment_table.h"
 #include "client/averaging/sums.h"
 
@@ -36,8 +37,7 @@ class AllReduce::Impl {
 
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
-  std::vector<Rank> take_ready() { return outbox_.take_ready(); }
-  [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
+  [[nodiscard]] Outbox& outbox() { return outbox_; }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault);
   void on_timer(TimePoint now);
@@ -63,6 +63,8 @@ class AllReduce::Impl {
   void recover(TimePoint now);
   void send_to_lacking(std::size_t position);
   void check_settled(TimePoint now);
+  // Not all results are equal.
+  void settle_dispute(TimePoint now, std::vector<LostMember> different);
   void settle(TimePoint now, Verdict verdict);
   void fall_behind(TimePoint now, std::string why);
   void settle_late(TimePoint now);
@@ -81,6 +83,7 @@ class AllReduce::Impl {
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
   Status on_done(TimePoint now, Rank from, Payload payload);
+  Status on_seal(TimePoint now, Payload payload);
   // Members that the round goes on without ask for its result.
   Status on_listen(TimePoint now, Rank from);
   void serve_listener(Rank rank);
@@ -88,7 +91,6 @@ class AllReduce::Impl {
 
   // -- all_reduce_send.cpp: outbox items become frames
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
-  [[nodiscard]] wire::Done done_for(Rank to) const;
 
   wire::GroupInfo group_;
   Rank self_;
@@ -101,6 +103,7 @@ class AllReduce::Impl {
   Sums sums_;
   NormBound bound_;
   Recovery recovery_;
+  Seals seals_;
   Outbox outbox_;
   PeerProgress progress_;
   Losses losses_;

@@ -58,6 +58,8 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
       return on_inventory(now, from, payload);
     case FrameType::done:
       return on_done(now, from, payload);
+    case FrameType::seal:
+      return on_seal(now, payload);
     case FrameType::listen:
       return on_listen(now, from);
     default:
@@ -194,6 +196,8 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   }
   std::vector<LostMember> news;
   const std::vector<bool> owing = progress_.owing_results();
+  // The sender may have a proof that is still on its way here.
+  const bool disputed = !seals_.proofs().empty() || seals_.dispute_ends() != kNever;
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
@@ -201,7 +205,11 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     ++index;
     if (terms.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
-      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) losses_.saw(rank, *fault);
+      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) {
+        losses_.saw(rank, *fault);
+      } else if (!disputed && patience_.is_well(now, rank)) {
+        losses_.accuse(from, rank);
+      }
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
     if (terms.weight != wire::kWeightUnknown) roster_.learn_terms(rank, terms);
@@ -218,6 +226,15 @@ Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
     return nonsense("it was done twice, differently");
   }
   progress_.set_done(from, done.result_digest);
+  check_settled(now);
+  return {};
+}
+
+// The seal may be another owner's, passed on.
+Status AllReduce::Impl::on_seal(TimePoint now, Payload payload) {
+  STARLING_ASSIGN(const wire::Seal seal, wire::decode_seal(payload));
+  STARLING_ASSIGN(const std::optional<Rank> liar, seals_.take(seal));
+  if (liar) losses_.saw(*liar, wire::Fault::nonsense);
   check_settled(now);
   return {};
 }

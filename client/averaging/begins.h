@@ -1,5 +1,5 @@
-// What the members of a round said when they began, each under its own signature. So a begin can be passed on to
-// members that have no link to its sender, and nobody on the way can change it. Single-threaded.
+// The begins of a round's members, each under its member's own signature. So a begin can be passed on to members that
+// have no link to its sender, and nobody on the way can change it. Single-threaded.
 #pragma once
 
 #include <cstdint>

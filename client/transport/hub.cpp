@@ -14,7 +14,7 @@ namespace starling::transport {
 namespace {
 
 // Size limit of frames that a peer may send before we know why it calls.
-constexpr std::uint32_t kShortFrameBytesMax = 4096;
+constexpr std::uint32_t kShortFrameBytesMax = 8192;  // a begin with its longest note, of a large group
 // All links together gather this part of a round's vector for sockets that keep them waiting. It makes system calls
 // fewer and larger, at the price of some memory.
 constexpr std::size_t kGatheredOutput = 16;
@@ -211,6 +211,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::inventory:
     case wire::FrameType::want:
     case wire::FrameType::done:
+    case wire::FrameType::seal:
     case wire::FrameType::listen:
     case wire::FrameType::over:
       return averagings_.wants_frame(link, header);

@@ -59,6 +59,7 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::begin:
     case FrameType::inventory:
     case FrameType::done:
+    case FrameType::seal:
     case FrameType::state_request:
       return &kRoundControl;
     case FrameType::want:
@@ -111,6 +112,14 @@ Result<std::vector<SampleCount>> draws_from(std::span<const std::uint8_t> bytes,
 
 using namespace std::string_view_literals;
 constexpr std::string_view kBeginWords = "starling begin\0"sv;
+constexpr std::string_view kSealWords = "starling seal\0"sv;
+
+std::vector<std::uint8_t> text_of(std::string_view words, CborWriter& fields) {
+  std::vector<std::uint8_t> text(words.begin(), words.end());
+  const std::vector<std::uint8_t> bytes = fields.take();
+  text.insert(text.end(), bytes.begin(), bytes.end());
+  return text;
+}
 
 void write_terms(const Begin& begin, CborWriter& writer) {
   const auto* const norms = reinterpret_cast<const std::uint8_t*>(begin.norms.data());
@@ -121,6 +130,13 @@ void write_terms(const Begin& begin, CborWriter& writer) {
       .field("note", std::span<const std::uint8_t>(begin.note))
       .field("draw", static_cast<std::uint64_t>(begin.draw))
       .field("norms", std::span(norms, begin.norms.size() * sizeof(float)));
+}
+
+void write_terms(const Seal& seal, CborWriter& writer) {
+  writer.field("group", std::span<const std::uint8_t>(seal.group.bytes))
+      .field("plan", std::span<const std::uint8_t>(seal.plan_digest.bytes))
+      .field("rank", std::uint64_t{seal.rank})
+      .field("part", std::span<const std::uint8_t>(seal.part_digest.bytes));
 }
 
 }  // namespace
@@ -228,10 +244,7 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
 std::vector<std::uint8_t> signed_text(const Begin& begin) {
   CborWriter writer(7);
   write_terms(begin, writer);
-  std::vector<std::uint8_t> text(kBeginWords.begin(), kBeginWords.end());
-  const std::vector<std::uint8_t> fields = writer.take();
-  text.insert(text.end(), fields.begin(), fields.end());
-  return text;
+  return text_of(kBeginWords, writer);
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
@@ -313,6 +326,40 @@ Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members
   STARLING_ASSIGN(message.weights, weights_from(weights, weights.empty() ? 0 : members));
   STARLING_ASSIGN(message.draws, draws_from(draws, members));
   return message;
+}
+
+std::vector<std::uint8_t> signed_text(const Seal& seal) {
+  CborWriter writer(4);
+  write_terms(seal, writer);
+  return text_of(kSealWords, writer);
+}
+
+std::vector<std::uint8_t> encode(const Seal& message) {
+  CborWriter writer(6);
+  write_terms(message, writer);
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+      .take();
+}
+
+Result<Seal> decode_seal(std::span<const std::uint8_t> cbor) {
+  CborReader reader("seal", cbor, 6);
+  Seal message;
+  reader.fill("group", message.group.bytes);
+  reader.fill("plan", message.plan_digest.bytes);
+  message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
+  reader.fill("part", message.part_digest.bytes);
+  reader.fill("key", message.signature.key);
+  reader.fill("signature", message.signature.signature);
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+Status check_proof(const OwnerProof& proof) {
+  const bool one_plan = proof.one.group == proof.other.group && proof.one.plan_digest == proof.other.plan_digest &&
+                        proof.one.rank == proof.other.rank;
+  if (one_plan && proof.one.part_digest != proof.other.part_digest) return {};
+  return Error{ErrorCode::invalid_argument, "two seals prove nothing: they are equal, or of different parts"};
 }
 
 std::vector<std::uint8_t> encode(const StateRequest& message) {

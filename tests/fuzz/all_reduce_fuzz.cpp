@@ -53,7 +53,7 @@ class Script {
 
   void run() {
     engine_.start(now_);
-    while (!rest_.empty()) act(byte() % 12, byte() % kMembers);
+    while (!rest_.empty()) act(byte() % 13, byte() % kMembers);
     check();
   }
 
@@ -120,6 +120,12 @@ class Script {
       }
       case 10:
         return frame(rank, FrameType::listen, 0, {});
+      case 11: {
+        wire::Seal seal{group_.id, swarm::plan_digest(group_), first % 8u, {}, {}};
+        seal.part_digest.bytes[0] = byte() % 4;
+        if (first < 240) seal.signature = signed_by(seal.rank % kMembers).signer->sign(wire::signed_text(seal));
+        return frame(rank, FrameType::seal, 0, wire::encode(seal));
+      }
       default: {
         std::vector<std::uint8_t> bytes(byte());
         for (std::uint8_t& value : bytes) value = byte();

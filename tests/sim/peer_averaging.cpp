@@ -70,6 +70,8 @@ void Peer::greet(Averaging& averaging) {
       return true;
     });
   }
+  const std::optional<averaging::Rank> expelled = world_.expelled_by(*this, averaging.group);
+  if (expelled) averaging.engine->on_link_lost(now, *expelled, "a lie");
   after_engine_event(averaging);
 }
 
@@ -208,6 +210,7 @@ bool Peer::send_next(Averaging& averaging) {
     if (sends_garbage() && frame->header.type == wire::FrameType::contribution) {
       std::fill(frame->payload.begin(), frame->payload.end(), std::uint8_t{0xff});
     }
+    world_.on_frame_sent(*this, averaging.group, rank, *frame);
     world_.network().send(std::move(frame));
     return true;
   }

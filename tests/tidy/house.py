@@ -68,7 +68,7 @@ ARROWS = {
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/plots", "tests/support"],
     "tests/golden": ["client/*", "shared/*", "tests/client/averaging"],
     "tests/fuzz": ["client/*", "coordinator/*", "shared/*", "tests/support"],
-    "tests/e2e": ["client/*", "shared/*"],
+    "tests/e2e": ["client/*", "shared/*", "tests/client/averaging"],
 }
 
 # Tests mirror the tree (tests/client/session tests client/session): they may include their subject, everything it may

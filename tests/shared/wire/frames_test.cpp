@@ -52,6 +52,8 @@ std::vector<Kind> kinds() {
       {"begin", encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
       {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
       {"done", encode(Done{id_of<Hash128>(5), {3, kWeightUnknown}}), [](auto b) { return decode_done(b, 2).ok(); }},
+      {"seal", encode(Seal{id_of<GroupId>(7), id_of<Hash128>(9), 5, id_of<Hash128>(2)}),
+       [](auto b) { return decode_seal(b).ok(); }},
       {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
        [](auto b) { return decode_state_request(b).ok(); }},
       {"info", encode(info), [](auto b) { return decode_state_info(b).ok(); }},
