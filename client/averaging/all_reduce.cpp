@@ -1,10 +1,12 @@
 #include "client/averaging/all_reduce.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <map>
 
 #include "client/averaging/all_reduce_impl.h"
 #include "client/averaging/contributors.h"
-#include "shared/swarm/plan.h"
 
 namespace starling::averaging {
 
@@ -14,8 +16,8 @@ AllReduce::~AllReduce() = default;
 
 void AllReduce::start(TimePoint now) { impl_->start(now); }
 bool AllReduce::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) { return impl_->next_frame(now, to, frame); }
-std::vector<Rank> AllReduce::take_ready() { return impl_->take_ready(); }
-bool AllReduce::has_ready() const { return impl_->has_ready(); }
+std::vector<Rank> AllReduce::take_ready() { return impl_->outbox().take_ready(); }
+bool AllReduce::has_ready() const { return impl_->outbox().has_ready(); }
 Status AllReduce::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header,
                            std::span<const std::uint8_t> payload) {
   return impl_->on_frame(now, from, header, payload);
@@ -33,19 +35,19 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
     : group_(std::move(group)),
       self_(self),
       options_(options),
-      plan_digest_(swarm::plan_digest(group_)),
       table_(group_),
       values_(group_, table_, vectors),
       roster_(group_, self, {vectors.weight, vectors.draw}),
+      begins_(group_, self, options),
       sums_(table_, self, vectors),
       bound_(group_, table_, self, options),
       recovery_(table_, roster_),
+      seals_(group_, table_, roster_, options),
       outbox_(table_, roster_, vectors.weight > 0),
       progress_(table_, roster_, recovery_),
       losses_(roster_),
       patience_(options, roster_, progress_),
-      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}),
-      notes_(group_.members.size()) {
+      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}) {
   VERIFY(self < group_.members.size());
 }
 
@@ -54,6 +56,7 @@ void AllReduce::Impl::start(TimePoint now) {
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
   bound_.start(values_.vectors());
+  begins_.start(values_.vectors(), bound_.norms(self_));
   bool sound = true;
   for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
     sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));
@@ -117,7 +120,11 @@ void AllReduce::Impl::close_complete(TimePoint now) {
 void AllReduce::Impl::close(SegmentIndex segment) {
   const Payload contributors = sums_.finish(segment);
   hold(segment, contributors, values_.make_result(segment, sums_.weight(segment)));
-  if (table_[segment].owner == self_) outbox_.send_result_to_all(segment);
+  if (table_[segment].owner != self_) return;
+  outbox_.send_result_to_all(segment);
+  if (table_.missing(self_) > 0) return;
+  seals_.seal_own();
+  outbox_.send_seal_to_all();
 }
 
 void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors, const Hash128& digest) {
@@ -134,6 +141,7 @@ void AllReduce::Impl::send_to_lacking(std::size_t position) {
 }
 
 void AllReduce::Impl::recover(TimePoint now) {
+  if (late_.late()) return;
   const auto want = [this](Rank from, SegmentIndex segment) {
     outbox_.want(from, segment);
     progress_.on_want_sent(from);
@@ -157,6 +165,12 @@ void AllReduce::Impl::recover(TimePoint now) {
 void AllReduce::Impl::check_settled(TimePoint now) {
   if (outcome_ || late_.late() || !started_at_ || table_.missing() > 0) return;
   if (!progress_.result()) {
+    if (seals_.awaits_any()) return;
+    if (const std::optional<Rank> liar = seals_.contradicted()) {
+      losses_.saw(*liar, wire::Fault::nonsense);
+      late_.distrust(*liar);
+      return fall_behind(now, fmt::format("member {} sent it other values than it has sealed", *liar));
+    }
     progress_.set_result(table_.result_digest());
     patience_.watch().on_all_held(now);
     for (Rank rank = 0; rank < roster_.size(); ++rank) {
@@ -171,16 +185,46 @@ void AllReduce::Impl::check_settled(TimePoint now) {
     if (done && done != progress_.result()) different.push_back({rank, "holds different bits"});
   }
   if (!contributors_known(table_, roster_, recovery_.complete())) return;
-  if (!different.empty()) {
-    // Members with different bits are lost if the others are a clear majority. Otherwise nobody can say who is right.
-    Votes alike = roster_.surviving_votes();
-    for (const LostMember& odd : different) alike -= roster_.votes(odd.rank);
-    if (!roster_.is_majority(alike)) return settle(now, Verdict::diverged);
-    for (const LostMember& odd : different) losses_.saw(odd.rank, wire::Fault::nonsense);
-    return lose(now, different);
-  }
+  if (!different.empty()) return settle_dispute(now, std::move(different));
   const bool majority = roster_.is_majority(roster_.surviving_votes());
   settle(now, majority ? Verdict::averaged : Verdict::minority);
+}
+
+// Members with different bits are lost if the others are a clear majority. Otherwise nobody can say who is right, but
+// many can say who lied. Only where no owner did are the few to blame.
+void AllReduce::Impl::settle_dispute(TimePoint now, std::vector<LostMember> different) {
+  for (const LostMember& odd : different) {
+    if (!seals_.dispute_with(now, odd.rank)) continue;
+    for (Rank owner = 0; owner < roster_.size(); ++owner) {
+      if (seals_.of(owner)) outbox_.send_seal(odd.rank, owner);
+    }
+  }
+  const Seals::Dispute dispute = seals_.dispute(now);
+  if (dispute == Seals::Dispute::open) return patience_.wake_by(seals_.dispute_ends());
+  const bool proven = dispute == Seals::Dispute::proven;
+  Votes alike = roster_.surviving_votes();
+  std::map<Hash128, Votes> others;
+  for (const LostMember& odd : different) {
+    alike -= roster_.votes(odd.rank);
+    others[*progress_.done(odd.rank)] += roster_.votes(odd.rank);
+  }
+  // After a proven lie the round goes on only where it has few victims: all of them would get their result late.
+  const auto goes_on = [&](Votes votes) {
+    return roster_.is_majority(votes) && (!proven || 4 * votes >= 3 * roster_.surviving_votes());
+  };
+  if (!goes_on(alike)) {
+    if (!proven) return settle(now, Verdict::diverged);
+    const bool called_off =
+        std::none_of(others.begin(), others.end(), [&](const auto& held) { return goes_on(held.second); });
+    if (called_off) return settle(now, Verdict::called_off);
+    for (const wire::OwnerProof& proof : seals_.proofs()) late_.distrust(proof.one.rank);
+    return fall_behind(now, "it was given another result than most of the group");
+  }
+  for (const LostMember& odd : different) {
+    if (!proven) losses_.saw(odd.rank, wire::Fault::nonsense);
+  }
+  for (const wire::OwnerProof& proof : seals_.proofs()) different.push_back({proof.one.rank, "sealed two results"});
+  lose(now, different);
 }
 
 void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
@@ -191,6 +235,11 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (patience_.watch().was_slow(rank, pace)) losses_.saw(rank, wire::Fault::slow);
   }
+  // An owner waits for everybody at least this long, and says whom it has lost.
+  const bool in_time = now - *started_at_ < options_.straggler_floor && !roster_.late(self_) && !late_.late();
+  if (verdict == Verdict::averaged && in_time && values_.vectors().weight > 0) {
+    for (const Rank owner : owners_without_self(table_, roster_)) losses_.saw(owner, wire::Fault::nonsense);
+  }
   AveragingOutcome outcome;
   outcome.verdict = verdict;
   outcome.lost = losses_.lost();
@@ -198,6 +247,8 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   outcome.bytes_sent = bytes_sent_;
   outcome.bytes_received = bytes_received_;
   outcome.elapsed = now - *started_at_;
+  outcome.accusations = losses_.accusations();
+  outcome.proofs = seals_.proofs();
   outcome.scaled = bound_.scaled();
   outcome.usual = bound_.usual();
   outcome.result_digest = progress_.result().value_or(Hash128{});
@@ -270,12 +321,15 @@ void AllReduce::Impl::on_timer(TimePoint now) {
     late_.check(now);
     return settle_late(now);
   }
+  if (seals_.dispute_ends() <= now) check_settled(now);
+  if (outcome_) return;
   std::vector<Patience::Due> overdue;
-  const std::vector<bool> owing = progress_.owing_results();
+  std::vector<bool> owing = progress_.owing_results();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     const bool quiet = patience_.watch().quiet(now, rank);
     if (outbox_.listens(rank) && quiet) outbox_.send_ping(rank);
     if (!roster_.live(rank) || progress_.finished_with(rank)) continue;
+    owing[rank] = owing[rank] || seals_.awaits(rank);
     const Watch::Deadline due = patience_.deadline(now, rank, owing[rank]);
     if (due.at <= now) {
       overdue.push_back({rank, due});

@@ -51,6 +51,16 @@
 //  - Members that nobody can dial own nothing and have no links among themselves. The lowest-ranked survivor that can
 //    be dialled tells them about each other.
 //
+// Rules against lies.
+//  - A begin is signed by its member, for this plan, and passed on with the signature.
+//  - An owner signs a *seal* of its part when it has made all of it. A member that holds everything waits for the seals
+//    of surviving owners. If an owner gave it other values than it sealed, the member is a latecomer, and takes nothing
+//    from that owner.
+//  - Members whose results differ exchange the seals that they hold. If an owner has sealed two results, that is proven
+//    to all within a moment: it is lost, and so are the few that hold other bits than most of the group, but these are
+//    not blamed. Without a proof they are. If there is no such majority, or if more than a quarter hold other bits, the
+//    round is called off; without a proof it ends as diverged where there is no majority.
+//
 // The end. The round settles when every segment is held and the digests in all survivors' done messages agree (deferred
 // members apart). Keep the machine until the next round: it goes on answering inventories, so that slower members can
 // finish. The outcome says when the survivors are a minority. Whether their result may count is for the session to ask,

@@ -4,6 +4,7 @@
 //   bound                      how much of a contribution goes into a sum
 //   roster, progress, losses   members: who they are, how far they are, who is lost
 //   recovery                   segments of lost owners
+//   begins, seals              what members have signed: their begins, and the parts that they own
 //   outbox, patience           frames to send, and limits to wait for
 //   late                       the rest of the round for a member that the others go on without
 #pragma once
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
+#include "client/averaging/begins.h"
 #include "client/averaging/late_member.h"
 #include "client/averaging/losses.h"
 #include "client/averaging/norm_bound.h"
@@ -23,6 +25,7 @@
 #include "client/averaging/recovery.h"
 #include "client/averaging/roster.h"
 #include "client/averaging/round_values.h"
+#include "client/averaging/seals.h"
 #include "client/averaging/segment_table.h"
 #include "client/averaging/sums.h"
 
@@ -34,8 +37,7 @@ class AllReduce::Impl {
 
   void start(TimePoint now);
   bool next_frame(TimePoint now, Rank to, OutgoingFrame& frame);
-  std::vector<Rank> take_ready() { return outbox_.take_ready(); }
-  [[nodiscard]] bool has_ready() const { return outbox_.has_ready(); }
+  [[nodiscard]] Outbox& outbox() { return outbox_; }
   Status on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void on_link_lost(TimePoint now, Rank peer, std::string reason, std::optional<wire::Fault> fault);
   void on_timer(TimePoint now);
@@ -43,7 +45,7 @@ class AllReduce::Impl {
   [[nodiscard]] bool finished_with(Rank rank) const { return progress_.finished_with(rank); }
   [[nodiscard]] const AveragingOutcome* outcome() const { return outcome_ ? &*outcome_ : nullptr; }
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const {
-    return rank == self_ ? values_.vectors().note : notes_[rank];
+    return rank == self_ ? values_.vectors().note : begins_.note(rank);
   }
 
  private:
@@ -61,6 +63,8 @@ class AllReduce::Impl {
   void recover(TimePoint now);
   void send_to_lacking(std::size_t position);
   void check_settled(TimePoint now);
+  // Not all results are equal.
+  void settle_dispute(TimePoint now, std::vector<LostMember> different);
   void settle(TimePoint now, Verdict verdict);
   void fall_behind(TimePoint now, std::string why);
   void settle_late(TimePoint now);
@@ -79,6 +83,7 @@ class AllReduce::Impl {
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
   Status on_done(TimePoint now, Rank from, Payload payload);
+  Status on_seal(TimePoint now, Payload payload);
   // Members that the round goes on without ask for its result.
   Status on_listen(TimePoint now, Rank from);
   void serve_listener(Rank rank);
@@ -86,26 +91,25 @@ class AllReduce::Impl {
 
   // -- all_reduce_send.cpp: outbox items become frames
   void compose(const OutboxItem& item, Rank to, OutgoingFrame& frame);
-  [[nodiscard]] wire::Done done_for(Rank to) const;
 
   wire::GroupInfo group_;
   Rank self_;
   AllReduceOptions options_;
-  Hash128 plan_digest_;
 
   SegmentTable table_;
   RoundValues values_;
   Roster roster_;
+  Begins begins_;
   Sums sums_;
   NormBound bound_;
   Recovery recovery_;
+  Seals seals_;
   Outbox outbox_;
   PeerProgress progress_;
   Losses losses_;
   Patience patience_;
   LateMember late_;
 
-  std::vector<std::vector<std::uint8_t>> notes_;  // by rank: notes from the others' begins
   std::optional<TimePoint> started_at_;
   std::int64_t bytes_sent_ = 0;
   std::int64_t bytes_received_ = 0;

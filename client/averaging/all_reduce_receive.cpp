@@ -58,6 +58,8 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
       return on_inventory(now, from, payload);
     case FrameType::done:
       return on_done(now, from, payload);
+    case FrameType::seal:
+      return on_seal(now, payload);
     case FrameType::listen:
       return on_listen(now, from);
     default:
@@ -72,29 +74,22 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
     return nonsense("it speaks for a member that speaks for itself");
   }
-  if (begin.plan_digest != plan_digest_) return nonsense("it works on another plan");
-  if (begin.vector_floats != group_.vector_floats) {
-    return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
-  }
-  if (begin.weight > 0 && group_.members[rank].role == wire::MemberRole::auxiliary) {
-    return nonsense("it would contribute although the plan lets it only add up");
-  }
-  if (begin.weight > options_.weight_max) {
-    return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, options_.weight_max));
-  }
-  notes_[rank] = begin.note;
+  STARLING_TRY(begins_.check(begin));
+  const ContributionTerms terms{begin.weight, begin.draw};
   if (relayed) {
-    roster_.learn_terms(rank, {begin.weight, begin.draw});
+    if (!begins_.has(rank)) roster_.set_terms(rank, terms);  // whatever others have said of it
+    begins_.keep(std::move(begin));
     check_settled(now);
     return {};
   }
-  const ContributionTerms terms{begin.weight, begin.draw};
   if (!roster_.begin(from, terms)) {
     return roster_.terms(from) == terms ? Status() : nonsense("it began twice, with different weights");
   }
-  STARLING_TRY(bound_.begin(from, begin.weight, std::move(begin.norms)));
+  STARLING_TRY(bound_.begin(from, begin.weight, begin.norms));
+  const bool contributes = begin.weight > 0;
+  begins_.keep(std::move(begin));
   patience_.watch().on_begun(now, from);
-  if (begin.weight > 0) sums_.await(from);
+  if (contributes) sums_.await(from);
   // The sender may not have been there yet when this member's begin went out.
   outbox_.send_begin(from);
   if (roster_.dialable(self_) && !roster_.dialable(from)) outbox_.relay_begin(from);
@@ -104,7 +99,7 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
 
 Status AllReduce::Impl::on_late_begin(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Begin begin, wire::decode_begin(payload));
-  if (begin.rank != from) return {};
+  if (begin.rank != from || !begins_.check(begin).ok()) return {};
   roster_.begin(from, {begin.weight, begin.draw});
   outbox_.send_begin(from);
   return {};
@@ -201,6 +196,8 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   }
   std::vector<LostMember> news;
   const std::vector<bool> owing = progress_.owing_results();
+  // The sender may have a proof that is still on its way here.
+  const bool disputed = !seals_.proofs().empty() || seals_.dispute_ends() != kNever;
   std::size_t index = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
@@ -208,7 +205,11 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     ++index;
     if (terms.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
-      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) losses_.saw(rank, *fault);
+      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) {
+        losses_.saw(rank, *fault);
+      } else if (!disputed && patience_.is_well(now, rank)) {
+        losses_.accuse(from, rank);
+      }
       news.push_back({rank, fmt::format("member {} lost it", from)});
     }
     if (terms.weight != wire::kWeightUnknown) roster_.learn_terms(rank, terms);
@@ -225,6 +226,15 @@ Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
     return nonsense("it was done twice, differently");
   }
   progress_.set_done(from, done.result_digest);
+  check_settled(now);
+  return {};
+}
+
+// The seal may be another owner's, passed on.
+Status AllReduce::Impl::on_seal(TimePoint now, Payload payload) {
+  STARLING_ASSIGN(const wire::Seal seal, wire::decode_seal(payload));
+  STARLING_ASSIGN(const std::optional<Rank> liar, seals_.take(seal));
+  if (liar) losses_.saw(*liar, wire::Fault::nonsense);
   check_settled(now);
   return {};
 }

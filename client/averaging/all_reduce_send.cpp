@@ -18,6 +18,8 @@ wire::FrameType frame_type(Kind kind) {
       return wire::FrameType::begin;
     case Kind::inventory:
       return wire::FrameType::inventory;
+    case Kind::seal:
+      return wire::FrameType::seal;
     case Kind::want:
       return wire::FrameType::want;
     case Kind::result:
@@ -33,6 +35,15 @@ wire::FrameType frame_type(Kind kind) {
       break;
   }
   return wire::FrameType::ping;
+}
+
+wire::Done done_message(const Hash128& result, const Roster& roster, bool to_listener) {
+  wire::Done done{result};
+  for (Rank rank = 0; to_listener && rank < roster.size(); ++rank) {
+    done.weights.push_back(roster.weight(rank));
+    done.draws.push_back(roster.terms(rank).draw);
+  }
+  return done;
 }
 
 }  // namespace
@@ -55,21 +66,10 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   frame.payload = {};
   frame.owner = nullptr;
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
-  if (item.kind == Kind::begin) {
-    const auto rank = static_cast<std::uint32_t>(item.rank);
-    const RoundVectors& own = values_.vectors();
-    const ContributionTerms terms =
-        item.rank == self_ ? ContributionTerms{own.weight, own.draw} : roster_.terms(item.rank);
-    append(wire::encode(wire::Begin{rank,
-                                    group_.vector_floats,
-                                    terms.weight,
-                                    plan_digest_,
-                                    {note(item.rank).begin(), note(item.rank).end()},
-                                    terms.draw,
-                                    bound_.norms(item.rank)}));
-  }
+  if (item.kind == Kind::begin) append(begins_.encoded(item.rank));
   if (item.kind == Kind::inventory) append(recovery_.inventory());
-  if (item.kind == Kind::done) append(wire::encode(done_for(to)));
+  if (item.kind == Kind::seal) append(wire::encode(*seals_.of(item.rank)));
+  if (item.kind == Kind::done) append(wire::encode(done_message(*progress_.result(), roster_, outbox_.listens(to))));
   wire::FrameHeader header;
   if (item.kind == Kind::result) {
     append(table_.contributors(item.segment).bytes());
@@ -85,15 +85,6 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   if (item.kind != Kind::ping) header.group = group_.id;
   header.segment = item.segment;
   wire::encode_header(header, std::span(frame.head).first<wire::kFrameHeaderBytes>());
-}
-
-wire::Done AllReduce::Impl::done_for(Rank to) const {
-  wire::Done done{*progress_.result()};
-  for (Rank rank = 0; outbox_.listens(to) && rank < roster_.size(); ++rank) {
-    done.weights.push_back(roster_.weight(rank));
-    done.draws.push_back(roster_.terms(rank).draw);
-  }
-  return done;
 }
 
 }  // namespace starling::averaging

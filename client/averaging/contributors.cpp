@@ -34,6 +34,17 @@ void count_samples(const SegmentTable& table, const Roster& roster, std::int64_t
   }
 }
 
+std::vector<Rank> owners_without_self(const SegmentTable& table, const Roster& roster) {
+  std::vector<Rank> owners;
+  for (Rank owner = 0; owner < roster.size(); ++owner) {
+    if (!roster.live(owner)) continue;
+    SegmentIndex segment = table.first(owner);
+    while (segment < table.first(owner + 1) && table.contributors(segment).test(roster.self())) ++segment;
+    if (segment < table.first(owner + 1)) owners.push_back(owner);
+  }
+  return owners;
+}
+
 std::vector<ContributorRun> contributor_runs(const SegmentTable& table) {
   std::vector<ContributorRun> runs;
   for (SegmentIndex segment = 0; segment < table.size(); ++segment) {

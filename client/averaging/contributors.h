@@ -18,6 +18,9 @@ bool contributors_known(const SegmentTable& table, const Roster& roster, bool al
 void count_samples(const SegmentTable& table, const Roster& roster, std::int64_t vector_floats,
                    AveragingOutcome& outcome);
 
+// Owners among the survivors, other than this member, that made results without this member's contribution.
+std::vector<Rank> owners_without_self(const SegmentTable& table, const Roster& roster);
+
 // Runs of the coordinates held, in order.
 std::vector<ContributorRun> contributor_runs(const SegmentTable& table);
 

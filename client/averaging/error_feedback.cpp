@@ -31,7 +31,8 @@ std::span<const float> ErrorFeedback::contribute(const wire::GroupInfo& group, R
 
 void ErrorFeedback::on_averaged(const GroupId& group, const AveragingOutcome& outcome) {
   if (group != group_.id) return;
-  if (outcome.verdict == AveragingOutcome::Verdict::minority) fate_ = Fate::not_counted;
+  using Verdict = AveragingOutcome::Verdict;
+  if (outcome.verdict == Verdict::minority || outcome.verdict == Verdict::called_off) fate_ = Fate::not_counted;
   if (outcome.verdict != AveragingOutcome::Verdict::averaged) return;
   const SegmentTable table(group_);
   carried_.assign(table.size(), false);

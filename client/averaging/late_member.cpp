@@ -39,6 +39,7 @@ Status LateMember::receive(TimePoint now, Rank from, const wire::FrameHeader& he
       return {};
     }
     case FrameType::result:
+      if (distrusted_[from]) return {};
       if (header.segment >= parts_.table.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
       STARLING_TRY(parts_.values.check_codec(from, header));
       STARLING_TRY(on_result(header.segment, payload));
@@ -98,6 +99,7 @@ bool LateMember::most_go_on() const {
 
 // Whether missing results may still come from `rank`. A link alone proves nothing: it may be in use for the next round.
 bool LateMember::helps(TimePoint now, Rank rank) const {
+  if (distrusted_[rank]) return false;
   const bool here = parts_.roster.live(rank) && parts_.roster.begun(rank) && !parts_.progress.severed(rank);
   return here && (parts_.progress.done(rank) || parts_.watch.hears(now, rank));
 }

@@ -34,7 +34,7 @@ class LateMember {
   };
 
   LateMember(const AllReduceOptions& options, Parts parts)
-      : options_(options), parts_(parts), replaced_(parts.roster.size()) {}
+      : options_(options), parts_(parts), distrusted_(parts.roster.size()), replaced_(parts.roster.size()) {}
 
   // The round is over here, except for the results that the others send. Values that came so far are forgotten: they
   // may have been computed again since.
@@ -46,6 +46,8 @@ class LateMember {
 
   // A frame of the round, a ping or a pong. An error means that the frame breaks the protocol.
   Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
+  // Results of this member are not taken any more: others are asked for them.
+  void distrust(Rank rank) { distrusted_[rank] = true; }
   // An inventory says who else is lost.
   void learn(TimePoint now, const wire::Inventory& inventory);
   // Call it after the loss of a link, and on every timer.
@@ -68,9 +70,10 @@ class LateMember {
   AllReduceOptions options_;
   Parts parts_;
   bool late_ = false;
-  TimePoint heard_;             // when a member that goes on was last heard
-  TimePoint fed_;               // when a member that goes on last sent something of the round
-  std::vector<bool> replaced_;  // by rank: another member was asked for the results that this one owes
+  TimePoint heard_;               // when a member that goes on was last heard
+  TimePoint fed_;                 // when a member that goes on last sent something of the round
+  std::vector<bool> distrusted_;  // by rank
+  std::vector<bool> replaced_;    // by rank: another member was asked for the results that this one owes
   std::optional<Ending> ending_;
 };
 

@@ -1,4 +1,5 @@
-// The members that a round has lost, with the reasons, and the faults that this member saw itself.
+// The members that a round has lost, with the reasons; the faults that this member saw itself, and the accusations that
+// it heard.
 #pragma once
 
 #include <optional>
@@ -20,6 +21,9 @@ class Losses {
     if (roster_.late(rank) && !roster_.begun(rank)) return;  // nobody promised that this member would come
     if (!roster_.lost(rank) && !faults_[rank]) faults_[rank] = fault;
   }
+  // A member says that another one is lost, which is well here.
+  void accuse(Rank accuser, Rank accused) { accusations_.push_back({accuser, accused}); }
+  [[nodiscard]] const std::vector<Accusation>& accusations() const { return accusations_; }
   void add(LostMember lost) { lost_.push_back(std::move(lost)); }
   // Goes on with the reason of the loss added last.
   void explain(std::string_view more) { lost_.back().reason.append(more); }
@@ -37,6 +41,7 @@ class Losses {
  private:
   const Roster& roster_;
   std::vector<LostMember> lost_;
+  std::vector<Accusation> accusations_;
   std::vector<std::optional<wire::Fault>> faults_;  // by rank
 };
 

@@ -124,6 +124,21 @@ bool Outbox::next_relay(Rank to, Lane& lane, OutboxItem& item) {
   return false;
 }
 
+void Outbox::send_seal_to_all() {
+  for (Rank to = 0; to < lanes_.size(); ++to) send_seal(to, roster_.self());
+}
+
+void Outbox::send_seal(Rank to, Rank owner) {
+  lanes_[to].seals.push_back(owner);
+  touch(to);
+}
+
+OutboxItem Outbox::next_seal(Lane& lane) {
+  const Rank owner = lane.seals.back();
+  lane.seals.pop_back();
+  return {Kind::seal, 0, owner};
+}
+
 bool Outbox::has_data(Rank to) const {
   const Lane& lane = lanes_[to];
   const bool contribution = contributes_ && lane.next_contribution < table_.first(to + 1);
@@ -193,6 +208,7 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
     const OutboxItem item = next_round_item(now, to, lane);
     if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // the link rests
     if (item.kind != Kind::none) return item;
+    if (!lane.seals.empty()) return next_seal(lane);
     if (take(lane.done)) return {Kind::done, 0, 0};
   }
   return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};

@@ -1,6 +1,7 @@
 // Items that should go to each member next. Only positions are queued: floats are read from the vectors when a link can
 // take them. Each member gets its items in this order: begin, inventory, wants, contributions to its part, results (or
-// results before contributions), answers to its wants, done, ping. Links that get ahead of the others rest (balance.h).
+// results before contributions), answers to its wants, seals, done, ping. Links that get ahead of the others rest
+// (balance.h).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace starling::averaging {
 
 // One frame to send, by the place of its content. It holds no floats.
 struct OutboxItem {
-  enum class Kind : std::uint8_t { none, begin, inventory, want, result, contribution, done, listen, ping };
+  enum class Kind : std::uint8_t { none, begin, inventory, seal, want, result, contribution, done, listen, ping };
   Kind kind = Kind::none;
   SegmentIndex segment = 0;  // for want, result, contribution
-  Rank rank = 0;             // for begin: the member whose begin it is
+  Rank rank = 0;             // for begin and seal: the member whose it is
 };
 
 class Outbox {
@@ -49,6 +50,9 @@ class Outbox {
   // dropped.
   void send_inventories();
   void send_result_to_all(SegmentIndex segment);
+  // This member's seal, to everybody; and the seal of `owner`, to one.
+  void send_seal_to_all();
+  void send_seal(Rank to, Rank owner);
   void want(Rank to, SegmentIndex segment);
   // Answers with the result of `segment` if it is held when its turn comes, otherwise with this member's contribution.
   void answer(Rank to, SegmentIndex segment);
@@ -83,6 +87,7 @@ class Outbox {
     bool listens = false;                // it has asked this member for results
     std::uint32_t results_taken = 0;     // items of results_ that it has taken
     std::uint32_t relays_taken = 0;      // items of relays_ that it has taken
+    std::vector<Rank> seals;             // owners whose seals it gets, the last first
     SegmentIndex next_contribution = 0;  // next segment of this member's part to contribute to
     Queue wants;
     Queue answers;
@@ -95,6 +100,7 @@ class Outbox {
   OutboxItem next_for_listener(Rank to, Lane& lane);
   OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);
   bool next_relay(Rank to, Lane& lane, OutboxItem& item);
+  static OutboxItem next_seal(Lane& lane);
 
   const SegmentTable& table_;
   const Roster& roster_;

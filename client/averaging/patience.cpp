@@ -91,6 +91,11 @@ std::optional<wire::Fault> Patience::about_to_complain(TimePoint now, Rank rank,
   return due.at <= now + kCorroborates ? std::optional(due.fault) : std::nullopt;
 }
 
+bool Patience::is_well(TimePoint now, Rank rank) const {
+  if (!roster_.live(rank) || !roster_.begun(rank)) return false;
+  return watch_.hears(now, rank) || (progress_.may_be_silent(rank) && !progress_.left(rank));
+}
+
 bool Patience::is_false_accusation(TimePoint now, const wire::RankSet& accused) const {
   if (!accused.test(roster_.self())) return false;
   Votes left = roster_.all_votes();
@@ -101,7 +106,7 @@ bool Patience::is_false_accusation(TimePoint now, const wire::RankSet& accused) 
     left -= roster_.votes(rank);
     if (!roster_.live(rank) || !roster_.begun(rank)) continue;
     ++others;
-    if (watch_.hears(now, rank) || (progress_.may_be_silent(rank) && !progress_.left(rank))) ++well;
+    if (is_well(now, rank)) ++well;
   }
   return !roster_.is_majority(left) && well * 2 > others;
 }

@@ -56,6 +56,8 @@ class Patience {
   [[nodiscard]] std::vector<Due> casualties(TimePoint now, const std::vector<Due>& due) const;
   // The member is about to be lost on the word of others: its fault, if this member was about to say the same.
   [[nodiscard]] std::optional<wire::Fault> about_to_complain(TimePoint now, Rank rank, bool owes_results) const;
+  // The member has begun, and is heard or need not be.
+  [[nodiscard]] bool is_well(TimePoint now, Rank rank) const;
   // Whether another member's complaint is that of one that hears nobody. It is if about half of all members or more are
   // complained about, this member among them, and this member hears most of the others well.
   [[nodiscard]] bool is_false_accusation(TimePoint now, const wire::RankSet& accused) const;

@@ -13,6 +13,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
 #include "shared/base/result.h"
+#include "shared/crypto/peer_signer.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/round_report.h"
 #include "shared/wire/frames.h"
@@ -61,6 +62,8 @@ struct AllReduceOptions {
   // Whether this member gives its result to members that the round went on without, and asks for the result when it is
   // one of those.
   bool latecomers = true;
+  // Signs what this member says, and checks what the others have signed. Never null in an averaging.
+  std::shared_ptr<const crypto::PeerSigner> signer{};
 };
 
 // The samples that a member says its gradient is made of. Everybody in the group hears both numbers.
@@ -96,6 +99,12 @@ struct SeenFault {
   wire::Fault fault = wire::Fault::gone;
 };
 
+// A member, lost on another's word although it was well here. The first to say so counts.
+struct Accusation {
+  Rank accuser = 0;
+  Rank accused = 0;
+};
+
 // A member whose contributions were multiplied by less than 1 where they were added up here.
 struct ScaledMember {
   Rank rank = 0;
@@ -121,6 +130,9 @@ struct AveragingOutcome {
     minority,  // the digests agree too, but the survivors have at most half of the votes
     expelled,  // the others went on without this member, and it could not get their result: reload the state
     diverged,  // a survivor holds different bits: a bug or a lie; do not use the result
+    // Survivors hold different bits, and an owner is proven to have lied (see proofs): nobody uses a result, and the
+    // same vector may be averaged again.
+    called_off,
   };
   Verdict verdict = Verdict::averaged;
   // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
@@ -130,10 +142,12 @@ struct AveragingOutcome {
   std::vector<bool> reduced{};               // by segment: this member made the result
   std::vector<LostMember> lost;
   std::vector<SeenFault> faults;  // by rank, at most one each: of lost members, and of senders that were left behind
-  std::vector<ScaledMember> scaled{};  // by rank
-  std::optional<UsualNorm> usual{};    // AllReduceOptions::usual of a later round; none where nobody could tell
-  Hash128 result_digest;               // digest of the output and of every segment's contributor set
-  SampleCount weight_total = 0;        // samples of members with a contribution to at least one coordinate
+  std::vector<Accusation> accusations{};
+  std::vector<wire::OwnerProof> proofs{};  // owners that lied; ranks are those of the proof's group
+  std::vector<ScaledMember> scaled{};      // by rank
+  std::optional<UsualNorm> usual{};        // AllReduceOptions::usual of a later round; none where nobody could tell
+  Hash128 result_digest;                   // digest of the output and of every segment's contributor set
+  SampleCount weight_total = 0;            // samples of members with a contribution to at least one coordinate
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   Duration elapsed{};  // start() to settled

@@ -46,10 +46,19 @@ std::uint32_t SegmentTable::intern(std::span<const std::uint8_t> contributors) {
 
 Hash128 SegmentTable::result_digest() const {
   VERIFY(missing_total_ == 0);
-  // The digest is a chain; each link hashes the digest so far, the values and the contributors.
+  return digest_of(0, size());
+}
+
+Hash128 SegmentTable::part_digest(Rank owner) const {
+  VERIFY(missing_[owner] == 0);
+  return digest_of(first_[owner], first_[owner + 1]);
+}
+
+// The digest is a chain; each link hashes the digest so far, the values and the contributors.
+Hash128 SegmentTable::digest_of(SegmentIndex begin, SegmentIndex end) const {
   std::array<std::uint8_t, 3 * Hash128::kSize> link{};
   Hash128 digest;
-  for (SegmentIndex segment = 0; segment < size(); ++segment) {
+  for (SegmentIndex segment = begin; segment < end; ++segment) {
     auto out = std::copy(digest.bytes.begin(), digest.bytes.end(), link.begin());
     out = std::copy(values_digest_[segment].bytes.begin(), values_digest_[segment].bytes.end(), out);
     const Hash128& set = sets_[set_of_[segment]].digest;

@@ -53,10 +53,12 @@ class SegmentTable {
     return sets_[set_of_[segment]].members;
   }
   [[nodiscard]] const std::vector<ContributorSet>& sets() const { return sets_; }
-  // Digest of all values and contributor sets, once every segment is held.
+  // Digest of all values and contributor sets, once every segment is held; and of those of a member's part.
   [[nodiscard]] Hash128 result_digest() const;
+  [[nodiscard]] Hash128 part_digest(Rank owner) const;
 
  private:
+  [[nodiscard]] Hash128 digest_of(SegmentIndex begin, SegmentIndex end) const;
   std::uint32_t intern(std::span<const std::uint8_t> contributors);
 
   std::size_t members_;

@@ -232,7 +232,7 @@ class StagedReduce::Impl {
       const Stage& stage = stages_[begun_ - 1];
       const AveragingOutcome* settled = stage.engine->outcome();
       if (settled == nullptr) return;
-      const bool survived = settled->verdict == Verdict::averaged || settled->verdict == Verdict::minority;
+      const bool survived = settled->verdict != Verdict::expelled && settled->verdict != Verdict::diverged;
       if (begun_ == 1 && survived) hand_on_losses(*settled, stage);
       if (begun_ == 2 && is_head() && settled->verdict == Verdict::averaged) hand_on_losses(*settled, stage);
       if (begun_ == 1) {
@@ -281,7 +281,7 @@ class StagedReduce::Impl {
 
   [[nodiscard]] AveragingOutcome after_spread(const AveragingOutcome& settled) {
     AveragingOutcome outcome = settled;
-    if (settled.verdict == Verdict::expelled || settled.verdict == Verdict::diverged) return outcome;
+    if (settled.verdict != Verdict::averaged && settled.verdict != Verdict::minority) return outcome;
     outcome.verdict = Verdict::minority;
     if (settled.weight_total == 0) return outcome;
     outcome.verdict = Verdict::expelled;
@@ -334,12 +334,14 @@ class StagedReduce::Impl {
   void finish(TimePoint now, AveragingOutcome outcome) {
     outcome.lost.clear();
     outcome.faults.clear();
+    outcome.proofs.clear();
     outcome.bytes_sent = outcome.bytes_received = 0;
     for (std::size_t i = 0; i < begun_; ++i) {
       const AveragingOutcome& settled = *stages_[i].engine->outcome();
       outcome.bytes_sent += settled.bytes_sent;
       outcome.bytes_received += settled.bytes_received;
       note_faults(stages_[i], outcome.faults);
+      outcome.proofs.insert(outcome.proofs.end(), settled.proofs.begin(), settled.proofs.end());
       for (const LostMember& lost : settled.lost) {
         const Rank contact = stages_[i].contact_of[lost.rank];
         const bool known = std::any_of(outcome.lost.begin(), outcome.lost.end(),
@@ -347,6 +349,7 @@ class StagedReduce::Impl {
         if (!known) outcome.lost.push_back({contact, lost.reason});
       }
     }
+    outcome.accusations = stages_.front().engine->outcome()->accusations;
     outcome.scaled = stages_.front().engine->outcome()->scaled;
     outcome.usual = stages_.front().engine->outcome()->usual;
     outcome.elapsed = now - started_at_;

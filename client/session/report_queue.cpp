@@ -33,6 +33,22 @@ std::vector<wire::RoundReport> ReportQueue::next() const {
   return next;
 }
 
+void ReportQueue::add_trouble(wire::RoundTrouble trouble) {
+  troubles_.push_back(std::move(trouble));
+  if (troubles_.size() <= wire::kTroublesPerHeartbeatMax) return;
+  troubles_.pop_front();
+  if (told_ > 0) --told_;
+}
+
+std::vector<wire::RoundTrouble> ReportQueue::tell_troubles() {
+  told_ = troubles_.size();
+  return {troubles_.begin(), troubles_.end()};
+}
+
+void ReportQueue::on_heard() {
+  troubles_.erase(troubles_.begin(), troubles_.begin() + static_cast<std::ptrdiff_t>(std::exchange(told_, 0)));
+}
+
 void Evaluations::ask(RoundIndex round) {
   if (last_ && last_->round == round) {
     waiting_ = last_;

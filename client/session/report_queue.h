@@ -9,6 +9,7 @@
 #include "client/session/trainer.h"
 #include "shared/base/ids.h"
 #include "shared/protocol/round_report.h"
+#include "shared/protocol/round_trouble.h"
 
 namespace starling::session {
 
@@ -32,8 +33,16 @@ class ReportQueue {
   // Only if not empty().
   [[nodiscard]] RoundIndex first_round() const { return reports_.front().round; }
 
+  // Troubles are told once, as far as replies come; the oldest make room for new ones.
+  void add_trouble(wire::RoundTrouble trouble);
+  // Returns those for the heartbeat that goes out now; on_heard(): it was answered.
+  [[nodiscard]] std::vector<wire::RoundTrouble> tell_troubles();
+  void on_heard();
+
  private:
   std::deque<wire::RoundReport> reports_;
+  std::deque<wire::RoundTrouble> troubles_;
+  std::size_t told_ = 0;  // the number that the heartbeat under way tells
 };
 
 // The evaluations that the coordinator asks of this member. It asks until it has the answer.

@@ -13,6 +13,37 @@ constexpr Duration kPauseWaitsFor = std::chrono::seconds(5);  // a meeting soone
 constexpr Duration kPaceUnknown = std::chrono::seconds(1);
 constexpr Duration kPaceMax = std::chrono::hours(1);
 
+// Returns a member's complaints about a round.
+std::vector<wire::Complaint> complaints_of(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
+  std::vector<wire::Complaint> complaints;
+  for (const averaging::SeenFault& seen : outcome.faults) {
+    if (complaints.size() == wire::kComplaintsMax) break;
+    complaints.push_back({group.members[seen.rank].endpoint.peer, seen.fault});
+  }
+  return complaints;
+}
+
+// Tells of a round without a result, or of lies. In a grid, lies are not told: their seals name groups that only
+// members know.
+std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
+  wire::RoundTrouble trouble;
+  trouble.round = group.round;
+  trouble.group = group.grid ? group.grid->id : group.id;
+  const bool finished = outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
+  if (!finished) trouble.complaints = complaints_of(group, outcome);
+  for (const wire::OwnerProof& proof : outcome.proofs) {
+    if (group.grid || trouble.proofs.size() == wire::kProofsPerTroubleMax) break;
+    trouble.proofs.push_back(wire::sealed_twice(group.members[proof.one.rank].endpoint.peer, proof));
+  }
+  for (const averaging::Accusation& heard : outcome.accusations) {
+    if (trouble.accusations.size() == wire::kAccusationsMax) break;
+    trouble.accusations.push_back(
+        {group.members[heard.accuser].endpoint.peer, group.members[heard.accused].endpoint.peer});
+  }
+  const bool any = !trouble.complaints.empty() || !trouble.proofs.empty() || !trouble.accusations.empty();
+  return any ? std::optional(std::move(trouble)) : std::nullopt;
+}
+
 // Reports a round without its number and its loss.
 wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
   const wire::GroupInfo& group = round.meeting.group;
@@ -33,10 +64,7 @@ wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new
   report.averaging_ms = to_ms(outcome.elapsed);
   report.bytes_sent = outcome.bytes_sent;
   report.bytes_received = outcome.bytes_received;
-  for (const averaging::SeenFault& seen : outcome.faults) {
-    if (report.complaints.size() == wire::kComplaintsMax) break;
-    report.complaints.push_back({group.members[seen.rank].endpoint.peer, seen.fault});
-  }
+  report.complaints = complaints_of(group, outcome);
   return report;
 }
 
@@ -227,13 +255,15 @@ void Session::retry_now(TimePoint now) {
 
 void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome) {
   using Verdict = averaging::AveragingOutcome::Verdict;
+  const auto& averaged = std::get<RoundCycle::Averaging>(cycle_.phase());
+  if (auto trouble = trouble_of(averaged.meeting.group, outcome)) reports_.add_trouble(std::move(*trouble));
   if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
     ++totals_.rounds_failed;
     cycle_.on_left_group();
     replica_.lose_sync(outcome.verdict == Verdict::expelled ? "the group went on without this computer"
                                                             : "the averaged result differed from the group's");
     on_sync_lost(now);
-  } else if (outcome.verdict == Verdict::minority || outcome.weight_total == 0) {
+  } else if (outcome.verdict != Verdict::averaged || outcome.weight_total == 0) {
     leave_group(now);
   } else {
     cycle_.on_averaged(outcome);
@@ -326,6 +356,7 @@ void Session::send_heartbeat(TimePoint now) {
   heartbeat.download_bytes_per_s = line_.download;
   heartbeat.round_trip_s = std::min(line_.round_trip_s, wire::kRoundTripMaxS);
   heartbeat.reports = reports_.next();
+  heartbeat.troubles = reports_.tell_troubles();
   if (options_.leased) {
     heartbeat.process = process_;
     heartbeat.next_draw = draws_.next();
@@ -354,6 +385,7 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   waits_for_most_ = false;
   settle_reports(now, reply);
   evaluations_.on_heard();
+  reports_.on_heard();
   // A group of a round that is over: a member that is still at its state may have the result from the others.
   const bool missed = reply.group.has_value() && reply.group->round < reply.round;
   if (!missed || !take_group(now, *reply.group)) take_sync_verdict(now, reply);

@@ -14,7 +14,7 @@ namespace starling::transport {
 namespace {
 
 // Size limit of frames that a peer may send before we know why it calls.
-constexpr std::uint32_t kShortFrameBytesMax = 4096;
+constexpr std::uint32_t kShortFrameBytesMax = 8192;  // a begin with its longest note, of a large group
 // All links together gather this part of a round's vector for sockets that keep them waiting. It makes system calls
 // fewer and larger, at the price of some memory.
 constexpr std::size_t kGatheredOutput = 16;
@@ -33,6 +33,7 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
          StateSource source)
     : io_(io),
       clock_(clock),
+      signer_(crypto::make_peer_signer(tls.peer_key().value())),
       links_{.io = io,
              .clock = clock,
              .self = options.self,
@@ -56,8 +57,14 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
       line_(links_, switchboard_),
       timer_(io) {}
 
-Status Hub::average(AverageRequest request) {
+Status Hub::prepare(AverageRequest& request) const {
   STARLING_TRY(check_request(request, links_.self));
+  request.engine.signer = signer_;
+  return {};
+}
+
+Status Hub::average(AverageRequest request) {
+  STARLING_TRY(prepare(request));
   const bool follows = request.follows && averagings_.may_be_followed();
   if (follows) {
     averagings_.end_followed();
@@ -94,7 +101,7 @@ bool Hub::end(Averagings::Bucket bucket) {
 
 // Links of a gossip averaging have no pace: they are in use while no round is.
 Status Hub::mix(std::size_t bucket, AverageRequest request) {
-  STARLING_TRY(check_request(request, links_.self));
+  STARLING_TRY(prepare(request));
   end_gossip(bucket);
   name_members(request.group);
   averagings_.add(bucket, std::move(request), false);
@@ -204,6 +211,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::inventory:
     case wire::FrameType::want:
     case wire::FrameType::done:
+    case wire::FrameType::seal:
     case wire::FrameType::listen:
     case wire::FrameType::over:
       return averagings_.wants_frame(link, header);

@@ -63,6 +63,8 @@ class Hub final : public Link::Mediator {
   void on_round_settled();
   // The members of this plan may have states from here.
   void name_members(const wire::GroupInfo& group);
+  // Checks the request, and lets this member sign there.
+  Status prepare(AverageRequest& request) const;
   // Keeps links with the partners of gossip under way.
   void want_partners();
   // Ends the averagings of a bucket, or the round's; false when there are none.
@@ -74,7 +76,8 @@ class Hub final : public Link::Mediator {
 
   asio::io_context& io_;
   const Clock& clock_;
-  net::Line own_line_;  // used when the options name no line
+  net::Line own_line_;                                // used when the options name no line
+  std::shared_ptr<const crypto::PeerSigner> signer_;  // signs this member's words in averagings
   LinkContext links_;
   Switchboard switchboard_;
   RelayDesk relays_;

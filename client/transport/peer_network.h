@@ -68,6 +68,9 @@ struct AverageRequest {
   // arrival).
   TimePoint start{};
   averaging::AllReduceOptions engine;
+  // Called with each frame to the member `to` before it is sent, on the net thread; what it leaves of the frame is
+  // sent. Empty in the product: a test's liar changes frames here.
+  std::function<void(const AverageRequest&, averaging::Rank to, averaging::OutgoingFrame&)> outgoing{};
   std::function<void(const averaging::AveragingOutcome&)> done;  // called once, unless abandoned before
 };
 

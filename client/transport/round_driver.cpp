@@ -139,6 +139,7 @@ bool RoundDriver::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
   if (engine_ == nullptr || rank == nullptr) return false;
   Seat& seat = seats_[*rank];
   if (link_of(*rank) != &link || !engine_->next_frame(now, *rank, frame.frame)) return false;
+  if (request_.outgoing) request_.outgoing(request_, *rank, frame.frame);
   seat.sends = &link;
   seat.sent += static_cast<std::int64_t>(frame.frame.payload.size());
   thinned_ = thinned_ || (seat.planned > 0 && seat.sent >= seat.planned);

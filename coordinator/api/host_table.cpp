@@ -1,5 +1,7 @@
 #include "coordinator/api/host_table.h"
 
+#include "shared/crypto/peer_signer.h"
+
 namespace starling::api {
 
 static_assert(db::kConfirmedEnough == core::kConfirmedRounds);
@@ -29,6 +31,11 @@ std::optional<AccountId> HostTable::account_of(const PeerId& peer) const {
   }
   const Result<Entry> entry = find(peer);
   return entry ? std::optional(entry->account) : std::nullopt;
+}
+
+bool HostTable::has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                           const PeerSignature& signature) const {
+  return crypto::verify_peer_signature(text, signature, peer).ok();
 }
 
 core::AccountStanding HostTable::standing_of(AccountId account) const {

@@ -28,6 +28,8 @@ class HostTable final : public core::KnownHosts {
   // Finds revoked hosts too: their work counts. The database is asked once for each, since accounts never change.
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
   [[nodiscard]] core::AccountStanding standing_of(AccountId account) const override;
+  [[nodiscard]] bool has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                                const PeerSignature& signature) const override;
   // The account's standing has changed: the next question about it is put to the database.
   void look_again(AccountId account) const;
 

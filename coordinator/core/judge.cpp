@@ -27,6 +27,16 @@ Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
+bool is_proven(const KnownHosts& hosts, const std::vector<Seat>& column, const GroupId& group,
+               const wire::SealedTwice& lie) {
+  if (lie.rank >= column.size() || column[lie.rank].peer != lie.owner) return false;
+  const wire::OwnerProof proof = wire::seals_of(lie, group);
+  const auto is_signed = [&](const wire::Seal& seal) {
+    return hosts.has_signed(lie.owner, wire::signed_text(seal), seal.signature);
+  };
+  return wire::check_proof(proof).ok() && is_signed(proof.one) && is_signed(proof.other);
+}
+
 // A column without any account that has a voice confirms its own claims: nobody else was there.
 std::vector<Seat> with_voices(std::vector<Seat> column) {
   SeatedGroup alone;
@@ -81,9 +91,36 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
 
 // The computer is relied on less, and its account has to earn its say once more.
 void Judge::note_lie(RoundIndex round, const PeerId& reporter, Ops& ops) {
-  if (!reputation_.on_false_word(round, reporter)) return;
-  const auto account = settings_.known_hosts.account_of(reporter);
+  if (reputation_.on_false_word(round, reporter)) restart_probation(reporter, ops);
+}
+
+void Judge::restart_probation(const PeerId& peer, Ops& ops) const {
+  const auto account = settings_.known_hosts.account_of(peer);
   if (account) ops.emplace_back(ProbationRestarted{*account});
+}
+
+std::string Judge::on_trouble(const Situation& at, MemberTable& members, const PeerId& reporter,
+                              const wire::RoundTrouble& trouble, Ops& ops) {
+  const RoundIndex round = at.run.round;
+  const SeatedGroup* group = electorates_.find(trouble.group);
+  if (group == nullptr || group->round != trouble.round || trouble.round + kRemembered < round) return {};
+  const auto column = std::find_if(group->columns.begin(), group->columns.end(), [&](const std::vector<Seat>& seats) {
+    return std::any_of(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.peer == reporter; });
+  });
+  if (column == group->columns.end()) return {};
+  reputation_.on_trouble(reporter, trouble, *column);
+  bool proven = false;
+  for (const wire::SealedTwice& lie : trouble.proofs) {
+    if (!is_proven(settings_.known_hosts, *column, trouble.group, lie)) {
+      note_lie(round, reporter, ops);
+      return fmt::format("the proof about round {} proves nothing", trouble.round);
+    }
+    if (!reputation_.on_proven_lie(trouble.round, lie.owner)) continue;
+    restart_probation(lie.owner, ops);
+    proven = true;
+  }
+  if (proven) judge_members(round, members, ops);
+  return {};
 }
 
 // Members that finish a round in one group hold one state. Another one is a lie, or a machine that errs.

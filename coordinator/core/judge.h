@@ -58,6 +58,11 @@ class Judge {
 
   // Takes a report about any round. Returns why it was refused; empty if it was taken.
   std::string on_report(const Situation& at, const PeerId& reporter, const wire::RoundReport& report, Ops& ops);
+  // Takes a member's word about a round that failed for it, or in which somebody lied. A lie that is proven counts at
+  // once: that member sits out the plan that comes. Returns why it was refused; empty if it was taken, or is not
+  // understood here.
+  std::string on_trouble(const Situation& at, MemberTable& members, const PeerId& reporter,
+                         const wire::RoundTrouble& trouble, Ops& ops);
   // Sets member.results by the reports of its call, all of which on_report() has had.
   void note_results(const Situation& at, Member& member, const wire::Heartbeat& heartbeat) const;
   // This group may decide the round in work.
@@ -100,6 +105,7 @@ class Judge {
   [[nodiscard]] bool is_voucher(const PeerId& peer) const;
   void seat_vouched(const GroupId& id, RoundIndex round);
   void hear_of_members(RoundIndex round, const PeerId& reporter, const wire::RoundReport& report);
+  void restart_probation(const PeerId& peer, Ops& ops) const;
   [[nodiscard]] std::optional<Verdict> decided_now(const Situation& at) const;
   // `at`, `group` and `results` outlive the function that it returns.
   [[nodiscard]] std::function<Ballot(const PeerId&)> ballots(const Situation& at, const SeatedGroup& group,

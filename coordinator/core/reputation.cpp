@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace starling::core {
@@ -13,6 +14,8 @@ constexpr double kAtOddsWeight = 2;
 // A member that was waited for as long as a round, and called on, sits out after the second time within a few rounds.
 constexpr double kAbsentWeightMax = 2.4;
 constexpr double kAbsentWeightMin = 1;
+// No machine that errs signs two seals: who does sits out as if it had sat out this many times before.
+constexpr int kTimesOutForProof = 5;
 // a volunteer hears of it when it is relied on less than this: not for having stopped once
 constexpr double kShown = 0.45;
 
@@ -74,13 +77,38 @@ bool Reputation::has_heard(const PeerId& reporter, const wire::RoundReport& repo
 }
 
 void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats) {
-  Meeting& meeting = meetings_[{report.round, report.group}];
+  hear(reporter, {report.round, report.group, report.complaints}, seats);
+}
+
+void Reputation::on_trouble(const PeerId& reporter, const wire::RoundTrouble& trouble, std::span<const Seat> seats) {
+  if (!trouble.complaints.empty()) hear(reporter, {trouble.round, trouble.group, trouble.complaints}, seats);
+  Meeting& meeting = meeting_of(trouble.round, trouble.group, seats);
+  const auto own = meeting.seats.find(reporter);
+  if (own == meeting.seats.end() || !own->second.voice) return;
+  for (const wire::Accusation& heard : trouble.accusations) {
+    const auto accuser = meeting.seats.find(heard.accuser);
+    const auto accused = meeting.seats.find(heard.accused);
+    if (accuser == meeting.seats.end() || accused == meeting.seats.end() || accuser == accused) continue;
+    const AccountId account = own->second.account;
+    if (account == accuser->second.account || account == accused->second.account) continue;
+    if (meeting.accusations.size() >= kWordsMax) return;
+    meeting.accusations[{heard.accuser, heard.accused}].insert(account);
+  }
+}
+
+Reputation::Meeting& Reputation::meeting_of(RoundIndex round, const GroupId& group, std::span<const Seat> seats) {
+  Meeting& meeting = meetings_[{round, group}];
   if (meeting.seats.empty()) {
     for (const Seat& seat : seats) meeting.seats.emplace(seat.peer, seat);
   }
+  return meeting;
+}
+
+void Reputation::hear(const PeerId& reporter, const Account& account, std::span<const Seat> seats) {
+  Meeting& meeting = meeting_of(account.round, account.group, seats);
   const auto own = meeting.seats.find(reporter);
   if (own == meeting.seats.end() || !meeting.reporters.insert(reporter).second || !own->second.voice) return;
-  for (const wire::Complaint& complaint : report.complaints) {
+  for (const wire::Complaint& complaint : account.complaints) {
     const bool is_member = meeting.seats.contains(complaint.peer);
     if (complaint.peer == reporter || !is_member || meeting.words.size() >= kWordsMax) continue;
     meeting.words.push_back({reporter, complaint.peer, complaint.fault});
@@ -92,6 +120,12 @@ void Reputation::on_absence(RoundIndex round, const PeerId& peer, double rounds)
 }
 
 bool Reputation::on_false_word(RoundIndex round, const PeerId& peer) { return false_words_[round].insert(peer).second; }
+
+bool Reputation::on_proven_lie(RoundIndex round, const PeerId& peer) {
+  if (!proven_lies_[round].insert(peer).second) return false;
+  records_[peer].times_out += kTimesOutForProof;
+  return true;
+}
 
 const Seat& Reputation::newest_seat(const PeerId& peer) const {
   static const Seat kNone{{}, 0, wire::MemberRole::full, false};
@@ -129,34 +163,76 @@ std::size_t Reputation::voices_needed(const PeerId& about) const {
   return std::clamp(voices.count() / 2 + 1, kVoicesMin, kVoicesEnough);
 }
 
-std::set<PeerId> Reputation::at_fault(const Pairs& pairs) const {
-  std::set<PeerId> peers;
-  for (const auto& [peer, others] : pairs) {
-    const std::size_t voices = voices_among(others, peer);
-    if (voices >= kVoicesMin && voices >= voices_needed(peer)) peers.insert(peer);
+// The accusation counts as the accuser's word when most of those that reported the meeting, the two and their accounts
+// apart, had no trouble with the accused.
+void Reputation::confirm_accusations(Meeting& meeting) {
+  for (const auto& [pair, heard_by] : meeting.accusations) {
+    const auto& [accuser, accused] = pair;
+    const AccountId between[] = {meeting.seats.at(accuser).account, meeting.seats.at(accused).account};
+    std::set<AccountId> reporters;
+    for (const PeerId& reporter : meeting.reporters) {
+      const Seat& seat = meeting.seats.at(reporter);
+      if (seat.voice && std::find(std::begin(between), std::end(between), seat.account) == std::end(between)) {
+        reporters.insert(seat.account);
+      }
+    }
+    const bool is_known = std::any_of(meeting.words.begin(), meeting.words.end(), [&](const Word& word) {
+      return word.accuser == pair.first && word.accused == pair.second;
+    });
+    if (is_known || heard_by.size() < kVoicesMin || 2 * heard_by.size() <= reporters.size()) continue;
+    meeting.words.push_back({accuser, accused, wire::Fault::silent, false});
   }
-  return peers;
+}
+
+void Reputation::find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds) const {
+  Pairs accusers;
+  Pairs named;  // in groups, by each
+  Pairs odds;
+  for (const auto& [key, meeting] : meetings_) {
+    for (const Word& word : meeting.words) {
+      (word.told ? accusers[word.accused] : named[word.accuser]).insert(word.told ? word.accuser : word.accused);
+      odds[word.accused].insert(word.accuser);
+      odds[word.accuser].insert(word.accused);
+    }
+  }
+  std::map<PeerId, std::size_t> needed;
+  for (const auto& [peer, others] : odds) needed.emplace(peer, std::max(kVoicesMin, voices_needed(peer)));
+  while (true) {
+    // Voices of all with whom a member is at odds; in a tie of those that complain about it, then of those it named.
+    std::array<std::size_t, 3> most{};
+    std::set<PeerId> worst;
+    for (const auto& [peer, others] : odds) {
+      const std::array voices{voices_among(others, peer), voices_among(accusers[peer], peer),
+                              voices_among(named[peer], peer)};
+      if (voices[0] < needed.at(peer) || voices < most) continue;
+      if (voices > most) worst.clear();
+      most = voices;
+      worst.insert(peer);
+    }
+    if (worst.empty()) return;
+    for (const PeerId& peer : worst) {
+      const bool told = voices_among(accusers[peer], peer) >= needed.at(peer);
+      (told ? guilty : at_odds).insert(peer);
+    }
+    // The rest is between others.
+    for (const PeerId& peer : worst) {
+      odds.erase(peer);
+      for (auto& [other, with] : odds) with.erase(peer);
+      for (auto& [other, by] : accusers) by.erase(peer);
+    }
+  }
 }
 
 void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
   std::erase_if(absences_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   std::erase_if(false_words_, [round](const auto& entry) { return entry.first + kRemembered < round; });
-  Pairs accusers;
-  for (const auto& [key, meeting] : meetings_) {
-    for (const Word& word : meeting.words) accusers[word.accused].insert(word.accuser);
-  }
-  const std::set<PeerId> guilty = at_fault(accusers);
-  // The rest is between two members, and nobody else knows which of them is at fault.
-  Pairs odds;
-  for (const auto& [accused, by] : accusers) {
-    for (const PeerId& accuser : by) {
-      if (guilty.contains(accused) || guilty.contains(accuser)) continue;
-      odds[accused].insert(accuser);
-      odds[accuser].insert(accused);
-    }
-  }
-  weigh(round, guilty, at_fault(odds));
+  std::erase_if(proven_lies_, [round](const auto& entry) { return entry.first + kRemembered < round; });
+  for (auto& [key, meeting] : meetings_) confirm_accusations(meeting);
+  std::set<PeerId> guilty;
+  std::set<PeerId> at_odds;
+  find_faults(guilty, at_odds);
+  weigh(round, guilty, at_odds);
   seat(round, present);
 }
 
@@ -204,6 +280,9 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     for (const PeerId& peer : peers) {
       hold_against(peer, then, {weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
     }
+  }
+  for (const auto& [then, peers] : proven_lies_) {
+    for (const PeerId& peer : peers) hold_against(peer, then, {kSitsOut, wire::Fault::nonsense});
   }
   for (const auto& [then, peers] : absences_) {
     for (const auto& [peer, weight] : peers) hold_against(peer, then, {weight, wire::Fault::absent});

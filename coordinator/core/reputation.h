@@ -5,7 +5,10 @@
 // no more than kVoicesEnough. Others count by account, those of its own account one by one; an account without a voice
 // (electorate.h) does not count. The words of others about that member are then believed. A member whose own complaints
 // nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as many, it is
-// the one at fault.
+// the one at fault. Those at odds with most are judged first, and their words then no longer count against anybody.
+//
+// A member that says in a round that another is lost is believed by the others. Those that had no trouble with that one
+// report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
 //
 // Faults count less with every round, and are forgotten after kRemembered rounds: a computer that merely slept soon has
 // its old place. Faults together make a member own less, then no part, and then sit out some rounds. When it is back,
@@ -24,6 +27,7 @@
 #include "coordinator/core/electorate.h"
 #include "shared/base/ids.h"
 #include "shared/protocol/round_report.h"
+#include "shared/protocol/round_trouble.h"
 
 namespace starling::core {
 
@@ -68,6 +72,11 @@ class Reputation {
   // Notes that the coordinator itself knows that the member's word in `round` is false: others measured another
   // held-out loss (EvaluationTurn), or it reported a result that it cannot have. False if that was known before.
   bool on_false_word(RoundIndex round, const PeerId& peer);
+  // Takes one member's complaints about a round that failed for it, which are heard as a report's, and the accusations
+  // that it heard there.
+  void on_trouble(const PeerId& reporter, const wire::RoundTrouble& trouble, std::span<const Seat> seats);
+  // Notes that the member's lie in `round` is proven by its own signatures: it sits out. False if that was known.
+  bool on_proven_lie(RoundIndex round, const PeerId& peer);
   // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: the
   // length of the wait, in usual rounds.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds);
@@ -82,12 +91,21 @@ class Reputation {
     PeerId accuser;
     PeerId accused;
     wire::Fault fault = wire::Fault::gone;
+    bool told = true;  // to the coordinator; otherwise only to its group
   };
   struct Meeting {
     std::map<PeerId, Seat> seats;
     std::set<PeerId> reporters;
     std::vector<Word> words;
+    std::map<std::pair<PeerId, PeerId>, std::set<AccountId>> accusations;  // (accuser, accused), with who heard it
   };
+  // A member's words about the others of one group.
+  struct Account {
+    RoundIndex round = 0;
+    GroupId group;
+    std::span<const wire::Complaint> complaints;
+  };
+  void hear(const PeerId& reporter, const Account& account, std::span<const Seat> seats);
   using Pairs = std::map<PeerId, std::set<PeerId>>;
 
   // Those whose word about a member of the account `about` counts.
@@ -102,12 +120,16 @@ class Reputation {
   [[nodiscard]] std::size_t voices_among(const std::set<PeerId>& others, const PeerId& about) const;
   [[nodiscard]] std::size_t voices_needed(const PeerId& about) const;
   [[nodiscard]] const Seat& newest_seat(const PeerId& peer) const;
-  [[nodiscard]] std::set<PeerId> at_fault(const Pairs& pairs) const;
+  Meeting& meeting_of(RoundIndex round, const GroupId& group, std::span<const Seat> seats);
+  static void confirm_accusations(Meeting& meeting);
+  // Sorts out who is at fault, and who is at odds.
+  void find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds) const;
   void weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds);
   void seat(RoundIndex round, std::span<const Present> present);
 
   std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
   std::map<RoundIndex, std::set<PeerId>> false_words_;
+  std::map<RoundIndex, std::set<PeerId>> proven_lies_;
   std::map<RoundIndex, std::map<PeerId, double>> absences_;  // the weight of each
   struct Record {
     double faults = 0;

@@ -274,6 +274,10 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
     std::string why = impl.judge.on_report(impl.judging(now, wall), who.peer, report, decision.ops);
     if (refused.empty()) refused = std::move(why);
   }
+  for (const wire::RoundTrouble& trouble : heartbeat.troubles) {
+    std::string why = impl.judge.on_trouble(impl.judging(now, wall), impl.members, who.peer, trouble, decision.ops);
+    if (refused.empty()) refused = std::move(why);
+  }
   Member& member = impl.take_call(now, who, heartbeat, decision);
   impl.advance(now, wall, decision.ops);
   impl.judge.note_results(impl.judging(now, wall), member, heartbeat);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/epoch_samples.h"
 #include "shared/base/ids.h"
+#include "shared/base/peer_signature.h"
 #include "shared/base/result.h"
 #include "shared/protocol/checkpoint.h"
 #include "shared/protocol/group_info.h"
@@ -61,6 +63,9 @@ class KnownHosts {
   [[nodiscard]] virtual std::optional<AccountId> account_of(const PeerId& peer) const = 0;
   // Quick, too; may lag behind by half a minute.
   [[nodiscard]] virtual AccountStanding standing_of(AccountId account) const = 0;
+  // The signature is this host's, under exactly this text.
+  [[nodiscard]] virtual bool has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                                        const PeerSignature& signature) const = 0;
 };
 
 // When members call, and when those that do not are forgotten.

@@ -203,7 +203,9 @@ Result<TlsContext> TlsContext::peer(std::string_view ca_pem, const TlsIdentity& 
   STARLING_TRY(trust_only(context.get(), authority.get()));
   STARLING_TRY(use_identity(context.get(), identity));
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  return TlsContext(std::move(context));
+  TlsContext made(std::move(context));
+  made.peer_key_ = identity.key;
+  return made;
 }
 
 Result<TlsContext> TlsContext::web_client(std::string_view host, std::string_view ca_pem) {

@@ -62,12 +62,15 @@ class TlsContext {
   // Handle for SSL_new. Libraries that take ownership of a context (Asio does) get a reference of their own.
   [[nodiscard]] ssl_ctx_st* native() const { return context_.get(); }
   [[nodiscard]] ssl_ctx_st* new_reference() const;
+  // Key of the identity that a peer's context was made with; none in other contexts.
+  [[nodiscard]] const std::optional<PrivateKey>& peer_key() const { return peer_key_; }
   // Server name that a client sends (SNI); empty: none.
   [[nodiscard]] const std::string& server_name() const { return server_name_; }
 
  private:
   explicit TlsContext(std::shared_ptr<ssl_ctx_st> context) : context_(std::move(context)) {}
   std::shared_ptr<ssl_ctx_st> context_;
+  std::optional<PrivateKey> peer_key_;
   std::string server_name_;
 };
 

@@ -14,6 +14,7 @@
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
+#include "shared/protocol/round_trouble.h"
 #include "shared/protocol/sample_lease.h"
 #include "shared/protocol/states.h"
 
@@ -49,6 +50,7 @@ struct Heartbeat {
   // of its next draw. Both stay unchanged until a reply has come, so a lost call loses nothing.
   std::int64_t process = 0;
   SampleCount next_draw = 0;
+  std::vector<RoundTrouble> troubles{};  // the last ones that no reply has followed yet
 };
 
 // The whole swarm's work toward a round.

@@ -119,6 +119,33 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, SealedTwice>& lie) {
+  visit("owner", lie.owner);
+  visit("rank", lie.rank, Whole{0, kGroupMembersMax});
+  visit("plan", lie.plan_digest);
+  visit("key", lie.key);
+  visit("one", lie.one);
+  visit("one_signature", lie.one_signature);
+  visit("other", lie.other);
+  visit("other_signature", lie.other_signature);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, Accusation>& accusation) {
+  visit("accuser", accusation.accuser);
+  visit("accused", accusation.accused);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, RoundTrouble>& trouble) {
+  visit("round", trouble.round, kCount);
+  visit("group", trouble.group);
+  visit("complaints", trouble.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
+  visit("proofs", trouble.proofs, Items{kProofsPerTroubleMax}, kLeftOutIfUnset);
+  visit("accusations", trouble.accusations, Items{kAccusationsMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, EvaluationReport>& evaluation) {
   visit("round", evaluation.round, kCount);
   visit("bits_per_byte", evaluation.bits_per_byte, Real{0, 1e6});
@@ -148,6 +175,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
     visit("process", message.process, kCount);
     visit("next_draw", message.next_draw, Whole{0, kDrawMax});
   }
+  visit("troubles", message.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 

@@ -59,6 +59,7 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::begin:
     case FrameType::inventory:
     case FrameType::done:
+    case FrameType::seal:
     case FrameType::state_request:
       return &kRoundControl;
     case FrameType::want:
@@ -107,6 +108,35 @@ Result<std::vector<SampleCount>> weights_from(std::span<const std::uint8_t> byte
 Result<std::vector<SampleCount>> draws_from(std::span<const std::uint8_t> bytes, std::size_t members) {
   if (bytes.empty()) return std::vector<SampleCount>();
   return counts_from(bytes, members, 0, kDrawMax);
+}
+
+using namespace std::string_view_literals;
+constexpr std::string_view kBeginWords = "starling begin\0"sv;
+constexpr std::string_view kSealWords = "starling seal\0"sv;
+
+std::vector<std::uint8_t> text_of(std::string_view words, CborWriter& fields) {
+  std::vector<std::uint8_t> text(words.begin(), words.end());
+  const std::vector<std::uint8_t> bytes = fields.take();
+  text.insert(text.end(), bytes.begin(), bytes.end());
+  return text;
+}
+
+void write_terms(const Begin& begin, CborWriter& writer) {
+  const auto* const norms = reinterpret_cast<const std::uint8_t*>(begin.norms.data());
+  writer.field("rank", std::uint64_t{begin.rank})
+      .field("floats", static_cast<std::uint64_t>(begin.vector_floats))
+      .field("weight", static_cast<std::uint64_t>(begin.weight))
+      .field("plan", std::span<const std::uint8_t>(begin.plan_digest.bytes))
+      .field("note", std::span<const std::uint8_t>(begin.note))
+      .field("draw", static_cast<std::uint64_t>(begin.draw))
+      .field("norms", std::span(norms, begin.norms.size() * sizeof(float)));
+}
+
+void write_terms(const Seal& seal, CborWriter& writer) {
+  writer.field("group", std::span<const std::uint8_t>(seal.group.bytes))
+      .field("plan", std::span<const std::uint8_t>(seal.plan_digest.bytes))
+      .field("rank", std::uint64_t{seal.rank})
+      .field("part", std::span<const std::uint8_t>(seal.part_digest.bytes));
 }
 
 }  // namespace
@@ -211,21 +241,22 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
   return message;
 }
 
+std::vector<std::uint8_t> signed_text(const Begin& begin) {
+  CborWriter writer(7);
+  write_terms(begin, writer);
+  return text_of(kBeginWords, writer);
+}
+
 std::vector<std::uint8_t> encode(const Begin& message) {
-  const auto* const norms = reinterpret_cast<const std::uint8_t*>(message.norms.data());
-  return CborWriter(7)
-      .field("rank", std::uint64_t{message.rank})
-      .field("floats", static_cast<std::uint64_t>(message.vector_floats))
-      .field("weight", static_cast<std::uint64_t>(message.weight))
-      .field("plan", std::span<const std::uint8_t>(message.plan_digest.bytes))
-      .field("note", std::span<const std::uint8_t>(message.note))
-      .field("draw", static_cast<std::uint64_t>(message.draw))
-      .field("norms", std::span(norms, message.norms.size() * sizeof(float)))
+  CborWriter writer(9);
+  write_terms(message, writer);
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
       .take();
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 7);
+  CborReader reader("begin", cbor, 9);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
@@ -234,6 +265,8 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
   message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
   const auto norms = reader.bytes("norms", kGroupMembersMax * sizeof(float));
+  reader.fill("key", message.signature.key);
+  reader.fill("signature", message.signature.signature);
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
   if (norms.size() % sizeof(float) != 0) return corrupt("begin: norms are floats of 4 bytes");
@@ -293,6 +326,40 @@ Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members
   STARLING_ASSIGN(message.weights, weights_from(weights, weights.empty() ? 0 : members));
   STARLING_ASSIGN(message.draws, draws_from(draws, members));
   return message;
+}
+
+std::vector<std::uint8_t> signed_text(const Seal& seal) {
+  CborWriter writer(4);
+  write_terms(seal, writer);
+  return text_of(kSealWords, writer);
+}
+
+std::vector<std::uint8_t> encode(const Seal& message) {
+  CborWriter writer(6);
+  write_terms(message, writer);
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+      .take();
+}
+
+Result<Seal> decode_seal(std::span<const std::uint8_t> cbor) {
+  CborReader reader("seal", cbor, 6);
+  Seal message;
+  reader.fill("group", message.group.bytes);
+  reader.fill("plan", message.plan_digest.bytes);
+  message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
+  reader.fill("part", message.part_digest.bytes);
+  reader.fill("key", message.signature.key);
+  reader.fill("signature", message.signature.signature);
+  STARLING_TRY(reader.finish());
+  return message;
+}
+
+Status check_proof(const OwnerProof& proof) {
+  const bool one_plan = proof.one.group == proof.other.group && proof.one.plan_digest == proof.other.plan_digest &&
+                        proof.one.rank == proof.other.rank;
+  if (one_plan && proof.one.part_digest != proof.other.part_digest) return {};
+  return Error{ErrorCode::invalid_argument, "two seals prove nothing: they are equal, or of different parts"};
 }
 
 std::vector<std::uint8_t> encode(const StateRequest& message) {

@@ -11,7 +11,8 @@
 //   round frames     begin (CBOR Begin), contribution (encoded floats of `segment`), result (contributor
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done), listen (empty: "I am too late for this round:
-//                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more")
+//                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more"),
+//                    seal (CBOR Seal)
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (`segment` as in moments.h; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
@@ -35,6 +36,7 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/base/peer_signature.h"
 #include "shared/base/result.h"
 #include "shared/wire/codec.h"
 
@@ -67,6 +69,7 @@ enum class FrameType : std::uint8_t {
   want = 21,
   listen = 22,
   over = 23,
+  seal = 24,
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
@@ -148,7 +151,10 @@ struct Begin {
   SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
   // Euclidean norms of the parts of the sender's vector, by the rank of their owners. Empty where the weight is 0.
   std::vector<float> norms{};
+  PeerSignature signature{};  // under signed_text(), by the member that the rank names
 };
+// The bytes that are signed: "starling begin", a zero byte, and the fields before the signature as they travel.
+std::vector<std::uint8_t> signed_text(const Begin& begin);
 
 constexpr SampleCount kWeightUnknown = -1;
 
@@ -169,6 +175,26 @@ struct Done {
   std::vector<SampleCount> weights{};
   std::vector<SampleCount> draws{};  // by rank, beside the weights. Empty: all are 0
 };
+
+// "My part is finished, and this is what it is." An owner signs one for its part, and sends it to everybody; members
+// that hold different results pass all seals on to each other.
+struct Seal {
+  GroupId group;
+  Hash128 plan_digest;
+  std::uint32_t rank = 0;     // the owner
+  Hash128 part_digest;        // digest of the part's values and contributor sets
+  PeerSignature signature{};  // under signed_text(), by the owner
+};
+// The bytes that are signed: "starling seal", a zero byte, and the fields before the signature as they travel.
+std::vector<std::uint8_t> signed_text(const Seal& seal);
+
+// Two different seals of one owner in one plan: it has lied to somebody.
+struct OwnerProof {
+  Seal one;
+  Seal other;
+};
+// invalid_argument unless both are of one rank in one group and plan, and differ. The signatures are not checked.
+Status check_proof(const OwnerProof& proof);
 
 // A newcomer's request for consecutive chunks of a donor's state.
 struct StateRequest {
@@ -191,6 +217,7 @@ std::vector<std::uint8_t> encode(const Join& message);
 std::vector<std::uint8_t> encode(const Begin& message);
 std::vector<std::uint8_t> encode(const Inventory& message);
 std::vector<std::uint8_t> encode(const Done& message);
+std::vector<std::uint8_t> encode(const Seal& message);
 std::vector<std::uint8_t> encode(const StateRequest& message);
 std::vector<std::uint8_t> encode(const StateInfo& message);
 
@@ -199,6 +226,7 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor);
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor);
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments);
 Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members);
+Result<Seal> decode_seal(std::span<const std::uint8_t> cbor);
 Result<StateRequest> decode_state_request(std::span<const std::uint8_t> cbor);
 Result<StateInfo> decode_state_info(std::span<const std::uint8_t> cbor);
 

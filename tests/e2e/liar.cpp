@@ -7,17 +7,20 @@
 //   staller      says that its batches take an hour, and begins each averaging half a minute late
 //   report       tells the coordinator that everybody brought a thousand samples more
 //   lone-report  reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
+//   split-owner  gives one member another mean of its part than the rest, and signs both
 //   filed-ahead  the same of rounds to come, behind its true reports
 #include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/daemon/daemon_program.h"
 #include "shared/base/mutex.h"
 #include "shared/protocol/heartbeat.h"
+#include "tests/client/averaging/split_owner.h"
 
 namespace {
 
@@ -72,6 +75,26 @@ class LoneReporter {
   int calls_ GUARDED_BY(mutex_) = 0;
 };
 
+// One of the others gets other values, whichever of them it is in this round.
+void split(transport::AverageRequest& request) {
+  const averaging::Rank victim = (request.self + 1) % request.group.members.size();
+  const auto of_round = std::make_shared<std::optional<averaging::SplitOwner>>();
+  request.outgoing = [victim, of_round](const transport::AverageRequest& own, averaging::Rank to,
+                                        averaging::OutgoingFrame& frame) {
+    if (!*of_round) {
+      of_round->emplace(own.group, own.self, own.engine.signer,
+                        [victim](averaging::Rank rank) { return rank == victim; });
+    }
+    const auto header = wire::decode_header(std::span(frame.head).first<wire::kFrameHeaderBytes>());
+    std::vector<std::uint8_t> payload(frame.head.begin() + wire::kFrameHeaderBytes, frame.head.end());
+    payload.insert(payload.end(), frame.payload.begin(), frame.payload.end());
+    (*of_round)->change(to, header.value(), payload);
+    frame.head.resize(wire::kFrameHeaderBytes);
+    frame.head.insert(frame.head.end(), payload.begin(), payload.end());
+    frame.payload = {};
+  };
+}
+
 daemon::Outgoing lies_of(const std::string& lie) {
   daemon::Outgoing outgoing;
   if (lie == "samples") {
@@ -106,6 +129,8 @@ daemon::Outgoing lies_of(const std::string& lie) {
         for (wire::Contribution& contribution : report.contributions) contribution.samples += kSamplesAdded;
       }
     };
+  } else if (lie == "split-owner") {
+    outgoing.contribution = split;
   } else if (lie == "lone-report" || lie == "filed-ahead") {
     const auto reporter = std::make_shared<LoneReporter>(lie == "filed-ahead");
     outgoing.contribution = [reporter](const transport::AverageRequest& request) { reporter->on_averaging(request); };

@@ -142,6 +142,26 @@ class FalseReports(Liar):
         self.assertGreater(sum(entry["contributions"].get(peer, 0) for entry in journal.values()), 0)
 
 
+class SplitOwner(Liar):
+    LIE = "split-owner"
+
+    def test_the_proof_puts_it_out_and_its_victims_keep_their_place(self):
+        self.wait_for_rounds(self.honest, 3)
+        peer = self.liar.status()["peer"]
+        log = self.swarm.coordinator.server.log
+
+        def told():
+            return any("sits out" in line and peer[:8] in line for line in log().splitlines())
+
+        programs.wait_until(told, "the coordinator's log tells that the liar sits out")
+        self.wait_for_rounds(self.honest, 5)
+        for volunteer in self.honest:
+            self.assertEqual(volunteer.status()["problems"], [])
+            other = volunteer.status()["peer"][:8]
+            self.assertFalse(any("sits out" in line and other in line for line in log().splitlines()))
+        self.assert_the_others_agree()
+
+
 class AloneWithItsRounds(Liar):
     """Reports of rounds that it says it averaged alone: they decide nothing, and mint nothing."""
 

@@ -6,6 +6,7 @@
 #include "client/averaging/codec.h"
 #include "shared/swarm/plan.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -48,11 +49,11 @@ class Script {
         group_(plan(byte())),
         input_(kFloats, 0.5F),
         output_(kFloats),
-        engine_(group_, kSelf, {byte() % 3u, input_, output_, {}, 0, input_}) {}
+        engine_(group_, kSelf, {byte() % 3u, input_, output_, {}, 0, input_}, signed_by(kSelf)) {}
 
   void run() {
     engine_.start(now_);
-    while (!rest_.empty()) act(byte() % 12, byte() % kMembers);
+    while (!rest_.empty()) act(byte() % 13, byte() % kMembers);
     check();
   }
 
@@ -82,11 +83,18 @@ class Script {
     }
   }
 
+  [[nodiscard]] AllReduceOptions signed_by(Rank rank) const {
+    AllReduceOptions options;
+    options.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
+    return options;
+  }
+
   std::vector<std::uint8_t> begin(Rank rank, std::uint8_t choice) {
     wire::Begin begin{choice < 128 ? static_cast<std::uint32_t>(rank) : choice % 8u, kFloats, choice % 4,
                       swarm::plan_digest(group_)};
     const std::uint8_t norm = byte();
     if (begin.weight > 0) begin.norms.assign(norm < 250 ? kMembers : norm - 250u, static_cast<float>(norm) / 8);
+    if (choice % 16 > 0) begin.signature = signed_by(begin.rank % kMembers).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
 
@@ -112,6 +120,12 @@ class Script {
       }
       case 10:
         return frame(rank, FrameType::listen, 0, {});
+      case 11: {
+        wire::Seal seal{group_.id, swarm::plan_digest(group_), first % 8u, {}, {}};
+        seal.part_digest.bytes[0] = byte() % 4;
+        if (first < 240) seal.signature = signed_by(seal.rank % kMembers).signer->sign(wire::signed_text(seal));
+        return frame(rank, FrameType::seal, 0, wire::encode(seal));
+      }
       default: {
         std::vector<std::uint8_t> bytes(byte());
         for (std::uint8_t& value : bytes) value = byte();

@@ -88,6 +88,7 @@ void add_frames(Seeds& seeds) {
   wire::RankSet lost(11);
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
+  add("seal", 10, wire::encode(wire::Seal{}));
   add("done", 4, wire::encode(wire::Done{{}, {5, 0, 7}}));
   Bytes state = {39, 1, 0};  // 40 parameters, fp8
   const Bytes piece = wire::encode_state({40, wire::MomentForm::fp8}, 0, std::vector<float>(120, 0.5F));

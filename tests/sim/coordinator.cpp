@@ -6,6 +6,7 @@
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/permutation.h"
 #include "shared/run/low_rank.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::sim {
 namespace {
@@ -68,6 +69,11 @@ void Coordinator::crash() {
 std::optional<AccountId> Coordinator::account_of(const PeerId& peer) const {
   const auto host = hosts_.find(peer);
   return host == hosts_.end() ? std::nullopt : std::optional(host->second);
+}
+
+bool Coordinator::has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                             const PeerSignature& signature) const {
+  return testing::PlainSigner(peer).verify(text, signature, peer).ok();
 }
 
 core::AccountStanding Coordinator::standing_of(AccountId account) const {

@@ -64,6 +64,8 @@ class Coordinator final : private core::KnownHosts {
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
   [[nodiscard]] core::AccountStanding standing_of(AccountId account) const override;
+  [[nodiscard]] bool has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                                const PeerSignature& signature) const override;
   void take(std::vector<core::StoreOp> ops);
   [[nodiscard]] core::RecoveredLeases recovered_leases() const;
   void apply(const core::StoreOp& op);

@@ -6,11 +6,12 @@
 
 #include "shared/base/permutation.h"
 #include "shared/protocol/heartbeat.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 10> kNames{{{Lie::lone_report, "lone-report"},
+constexpr std::array<std::pair<Lie, std::string_view>, 12> kNames{{{Lie::lone_report, "lone-report"},
                                                                    {Lie::filed_ahead, "filed-ahead"},
                                                                    {Lie::leap, "leap"},
                                                                    {Lie::first_state, "first-state"},
@@ -19,6 +20,8 @@ constexpr std::array<std::pair<Lie, std::string_view>, 10> kNames{{{Lie::lone_re
                                                                    {Lie::overclaimer, "overclaimer"},
                                                                    {Lie::poisoner, "poisoner"},
                                                                    {Lie::false_evaluation, "false-evaluation"},
+                                                                   {Lie::expeller, "expeller"},
+                                                                   {Lie::split_owner, "split-owner"},
                                                                    {Lie::crowd, "crowd"}}};
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
@@ -107,6 +110,8 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       told.samples_this_round = kClaimed * 1000;
       break;
     case Lie::poisoner:
+    case Lie::expeller:
+    case Lie::split_owner:
       break;
     case Lie::false_evaluation:
       if (told.evaluation && told.evaluation->bytes > 0) told.evaluation->bits_per_byte *= kBeautified;
@@ -141,6 +146,27 @@ void Liar::poison(std::span<float> sum) const {
     default:
       for (float& value : sum) value = -value;
   }
+}
+
+std::optional<averaging::Rank> Liar::expels(const wire::GroupInfo& group) {
+  if (lie_ != Lie::expeller) return std::nullopt;
+  const averaging::Rank rank = mix64(calls_ + group.id.bytes[0]) % group.members.size();
+  return group.members[rank].endpoint.peer == self_ ? std::nullopt : std::optional(rank);
+}
+
+// Every second one of them has a single victim, the others give two halves of the group different values.
+void Liar::change(const wire::GroupInfo& group, averaging::Rank to, Frame& frame) {
+  if (lie_ != Lie::split_owner) return;
+  averaging::Rank self = 0;
+  while (group.members[self].endpoint.peer != self_) ++self;
+  if (!split_ || splits_ != group.id) {
+    splits_ = group.id;
+    const averaging::Rank victim = (self + 1) % group.members.size();
+    const bool halves = number_ % 2 == 1;
+    split_.emplace(group, self, testing::plain_signer(self_),
+                   [victim, halves](averaging::Rank rank) { return halves ? rank % 2 == 0 : rank == victim; });
+  }
+  split_->change(to, frame.header, frame.payload);
 }
 
 wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) const {

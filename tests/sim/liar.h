@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "shared/base/ids.h"
+#include "tests/client/averaging/split_owner.h"
+#include "tests/sim/network.h"
 
 namespace starling::wire {
 struct Heartbeat;
@@ -28,6 +30,8 @@ enum class Lie : std::uint8_t {
   overclaimer,       // says that it computes a thousand times what it does, and brings as much as the group believes
   poisoner,          // tells the truth, and brings false gradients (Liar::poison)
   false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
+  expeller,          // says in each round that another member is lost, which is well
+  split_owner,       // gives some members other means of its part than the rest, and seals both
   crowd,             // new accounts of one computer each do that, when others have long been at work
 };
 std::string_view to_string(Lie lie);
@@ -50,6 +54,10 @@ class Liar {
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
   // Makes a poisoner's sum of a batch: 10^10 times too large, -1000 times, a constant direction, or turned about.
   void poison(std::span<float> sum) const;
+  // The member that it says is lost, in each averaging.
+  [[nodiscard]] std::optional<averaging::Rank> expels(const wire::GroupInfo& group);
+  // Changes a frame that the liar sends to `to` in an averaging.
+  void change(const wire::GroupInfo& group, averaging::Rank to, Frame& frame);
   // Returns what the liar makes of the coordinator's reply.
   [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply) const;
 
@@ -58,6 +66,8 @@ class Liar {
   PeerId self_;
   int number_;
   std::uint64_t calls_ = 0;
+  GroupId splits_;  // the group of split_
+  std::optional<averaging::SplitOwner> split_;
 };
 
 }  // namespace starling::sim

@@ -47,6 +47,10 @@ class World {
   // The coordinator's copy of the state: a member sends one, if it was asked to, or loads the one that is kept.
   virtual void take_checkpoint(const Peer& from, RoundIndex round, const Digest& digest) = 0;
   virtual const std::vector<float>& kept_state() = 0;
+  // A frame of an averaging goes out: it is sent as this call leaves it.
+  virtual void on_frame_sent(const Peer& peer, const wire::GroupInfo& group, averaging::Rank to, Frame& frame) = 0;
+  // The member that the peer says is lost as soon as an averaging begins; none, unless it lies.
+  virtual std::optional<averaging::Rank> expelled_by(const Peer& peer, const wire::GroupInfo& group) = 0;
   // Calls for the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tests/sim/peer.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::sim {
 namespace {
@@ -22,8 +23,9 @@ std::unique_ptr<Peer::Averaging> Peer::averaging_in(const rounds::Leg& leg) cons
 }
 
 void Peer::begin(Averaging& averaging, const rounds::Leg& leg) {
-  averaging.engine =
-      std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, leg.engine);
+  averaging::AllReduceOptions options = leg.engine;
+  options.signer = testing::plain_signer(id_);
+  averaging.engine = std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, options);
   averaging.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.
   schedule(world_.scheduler().now(), [this, id = averaging.group.id] {
@@ -68,6 +70,8 @@ void Peer::greet(Averaging& averaging) {
       return true;
     });
   }
+  const std::optional<averaging::Rank> expelled = world_.expelled_by(*this, averaging.group);
+  if (expelled) averaging.engine->on_link_lost(now, *expelled, "a lie");
   after_engine_event(averaging);
 }
 
@@ -206,6 +210,7 @@ bool Peer::send_next(Averaging& averaging) {
     if (sends_garbage() && frame->header.type == wire::FrameType::contribution) {
       std::fill(frame->payload.begin(), frame->payload.end(), std::uint8_t{0xff});
     }
+    world_.on_frame_sent(*this, averaging.group, rank, *frame);
     world_.network().send(std::move(frame));
     return true;
   }

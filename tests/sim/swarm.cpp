@@ -102,6 +102,12 @@ class Swarm final : private World, private Network::Mediator {
   void on_computed(const Peer& peer, std::span<float> sum) override {
     if (lies(peer)) liar_of(peer).poison(sum);
   }
+  void on_frame_sent(const Peer& peer, const wire::GroupInfo& group, averaging::Rank to, Frame& frame) override {
+    if (lies(peer)) liar_of(peer).change(group, to, frame);
+  }
+  std::optional<averaging::Rank> expelled_by(const Peer& peer, const wire::GroupInfo& group) override {
+    return lies(peer) ? liar_of(peer).expels(group) : std::nullopt;
+  }
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
@@ -177,8 +183,9 @@ Peer* Swarm::find(const PeerId& id) {
 
 Lie Swarm::lie_of(int index) const {
   if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,     Lie::first_state,     Lie::sybil,
-                            Lie::staller,     Lie::overclaimer, Lie::poisoner, Lie::false_evaluation};
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,     Lie::first_state,      Lie::sybil,
+                            Lie::staller,     Lie::overclaimer, Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
+                            Lie::expeller};
   return kAll[static_cast<std::size_t>(index) % kAll.size()];
 }
 
@@ -339,7 +346,7 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   if (took > kAveragingMax) {
     invariants_.fail(fmt::format("peer {} waited {:.1f} s in one averaging", peer.index(), to_seconds(took)));
   }
-  if (outcome.verdict == Verdict::diverged) {
+  if (outcome.verdict == Verdict::diverged && !lies(peer)) {
     invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
   }
   if (outcome.verdict == Verdict::averaged) {

@@ -64,11 +64,11 @@ ARROWS = {
     "tests/plots": ["shared/base", "shared/plot"],
     "tests/netlab": ["shared/base"],
     # These folders look at the whole product from outside.
-    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/plots"],
+    "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/plots", "tests/support"],
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/plots", "tests/support"],
     "tests/golden": ["client/*", "shared/*", "tests/client/averaging"],
     "tests/fuzz": ["client/*", "coordinator/*", "shared/*", "tests/support"],
-    "tests/e2e": ["client/*", "shared/*"],
+    "tests/e2e": ["client/*", "shared/*", "tests/client/averaging"],
 }
 
 # Tests mirror the tree (tests/client/session tests client/session): they may include their subject, everything it may

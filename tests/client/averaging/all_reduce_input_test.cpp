@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/codec.h"
+#include "client/averaging/segment_table.h"
 #include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -41,12 +44,19 @@ wire::GroupInfo plan() {
   return group;
 }
 
+AllReduceOptions signed_by(const wire::GroupInfo& group, Rank rank) {
+  AllReduceOptions options;
+  options.signer = testing::plain_signer(group.members[rank].endpoint.peer);
+  return options;
+}
+
 // Plays all other members to one engine of rank 1, whose weight is 2 and whose values are all 2.
 struct Stage {
   wire::GroupInfo group;
   std::vector<float> input = std::vector<float>(kFloats, 2.0F);
   std::vector<float> output = std::vector<float>(kFloats, 0.0F);
-  AllReduce engine{group, kSelf, {2, input, output}};
+  AllReduce engine{group, kSelf, {2, input, output}, signed_by(group, kSelf)};
+  SegmentTable told{group};  // results that the others have sent
   TimePoint now{};
 
   Stage() : Stage(plan()) {}
@@ -54,11 +64,29 @@ struct Stage {
 
   Status say(Rank from, FrameType type, std::uint32_t segment, const Bytes& payload, Codec codec = Codec::fp32) {
     const wire::FrameHeader header{type, static_cast<std::uint32_t>(payload.size()), group.id, segment, codec};
-    return engine.on_frame(now, from, header, payload);
+    const Status status = engine.on_frame(now, from, header, payload);
+    if (status.ok() && type == FrameType::result) seal_when_finished(from, segment, payload);
+    return status;
+  }
+  // Owners seal their parts when they have sent all of them.
+  void seal_when_finished(Rank from, std::uint32_t segment, const Bytes& result) {
+    if (told.held(segment)) return;
+    const auto all = std::span<const std::uint8_t>(result);
+    told.hold(segment, all.first(1), hash128(all.subspan(1)));
+    const Rank owner = told[segment].owner;
+    if (owner != from || told.missing(owner) > 0) return;
+    wire::Seal seal{
+        group.id, swarm::plan_digest(group), static_cast<std::uint32_t>(owner), told.part_digest(owner), {}};
+    seal.signature = signed_by(group, owner).signer->sign(wire::signed_text(seal));
+    CHECK(say(owner, FrameType::seal, 0, wire::encode(seal)).ok());
   }
   Bytes begin(Rank rank, SampleCount weight = 1) const {
     wire::Begin begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)};
     if (weight > 0) begin.norms.assign(4, std::sqrt(12.0F));  // parts of ones
+    return signed_by_its_member(begin);
+  }
+  Bytes signed_by_its_member(wire::Begin begin) const {
+    begin.signature = signed_by(group, begin.rank).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
   void all_begin() {
@@ -206,6 +234,7 @@ TEST_CASE("contributions go out before results, but where the line is so fast th
     for (const auto& part : swift ? std::array{results, contributions} : std::array{contributions, results}) {
       expected.insert(expected.end(), part.begin(), part.end());
     }
+    expected.push_back(FrameType::seal);
     CHECK(stage.said_to(0) == expected);
   }
 }
@@ -231,7 +260,7 @@ TEST_CASE("what is on its way stays as it is while more is taken for the same me
       copies.emplace_back(frame.payload.begin(), frame.payload.end());
     }
   }
-  CHECK(taken.size() == 3 * 5);
+  CHECK(taken.size() == 3 * 6);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     CHECK(Bytes(taken[i].payload.begin(), taken[i].payload.end()) == copies[i]);
   }
@@ -247,9 +276,53 @@ TEST_CASE("a begin that does not fit is refused") {
   for (const wire::Begin& begin : bad) {
     Stage stage;
     REQUIRE(stage.say(0, FrameType::begin, 0, stage.begin(0)).ok());
-    CHECK_FALSE(stage.say(2, FrameType::begin, 0, wire::encode(begin)).ok());
+    CHECK_FALSE(stage.say(2, FrameType::begin, 0, stage.signed_by_its_member(begin)).ok());
     CHECK(stage.has_lost(2));
   }
+}
+
+TEST_CASE("a begin that its member has not signed for this plan is refused by name") {
+  const auto refusal = [](auto spoil) {
+    Stage stage;
+    wire::Begin begin = *wire::decode_begin(stage.begin(2));
+    spoil(stage, begin);
+    const Status begun = stage.say(2, FrameType::begin, 0, wire::encode(begin));
+    return begun.ok() ? std::string() : begun.error().message;
+  };
+  using Fields = wire::Begin;
+  CHECK(refusal([](const Stage&, Fields&) {}).empty());
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.signature = {}; }) == "a begin is refused: it is not signed");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.weight = 3; }) == "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.draw = 3; }) == "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.norms[1] = 0; }) ==
+        "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.note = {1}; }) == "a begin is refused: its signature is wrong");
+  const auto by_another = [](const Stage& stage, Fields& begin) {
+    begin.signature = signed_by(stage.group, 3).signer->sign(wire::signed_text(begin));
+  };
+  CHECK(refusal(by_another) == "a begin is refused: another key signed it");
+  const auto replayed = [](const Stage&, Fields& begin) {
+    wire::GroupInfo before = plan();
+    before.round = 1;
+    begin = *wire::decode_begin(Stage(before).begin(2));
+  };
+  CHECK(refusal(replayed) == "it works on another plan");
+}
+
+TEST_CASE("nobody changes the begin that it passes on") {
+  wire::GroupInfo group = plan();
+  for (const Rank rank : {Rank{kSelf}, Rank{3}}) {
+    group.members[rank].endpoint = {group.members[rank].endpoint.peer, "", 0};
+    group.members[0].part_floats += std::exchange(group.members[rank].part_floats, 0);
+  }
+  Stage honest(group);
+  REQUIRE(honest.say(0, FrameType::begin, 0, honest.begin(0)).ok());
+  CHECK(honest.say(0, FrameType::begin, 0, honest.begin(3)).ok());
+  Stage changed(group);
+  REQUIRE(changed.say(0, FrameType::begin, 0, changed.begin(0)).ok());
+  wire::Begin begin = *wire::decode_begin(changed.begin(3));
+  begin.weight = 2;
+  CHECK_FALSE(changed.say(0, FrameType::begin, 0, wire::encode(begin)).ok());
 }
 
 TEST_CASE("a member contributes no more than its role and its begin say") {
@@ -411,7 +484,7 @@ TEST_CASE("an fp32 segment is sent from where it lies") {
   CHECK(seen);
 }
 
-TEST_CASE("one that sends different results to different members is left out by the others") {
+TEST_CASE("one that is sent other results than their owner has sealed takes them from others") {
   for (const std::size_t members : {3, 4, 5}) {
     CAPTURE(members);
     InMemoryGroup group({.members = members});
@@ -421,9 +494,7 @@ TEST_CASE("one that sends different results to different members is left out by 
       return true;
     });
     group.run();
-    // Rank 0 holds other bits than the others. They are a majority without it; it is not one without them.
-    CHECK(group.outcome(0)->verdict != Verdict::averaged);
-    for (Rank rank = 1; rank < members; ++rank) {
+    for (Rank rank = 0; rank < members; ++rank) {
       CHECK(group.outcome(rank)->verdict == Verdict::averaged);
       CHECK(group.outcome(rank)->result_digest == group.outcome(1)->result_digest);
       CHECK(group.output(rank) == group.output(1));
@@ -438,8 +509,8 @@ TEST_CASE("of two that hold different bits, neither believes itself") {
     return true;
   });
   group.run();
-  CHECK(group.outcome(0)->verdict == Verdict::diverged);
-  CHECK(group.outcome(1)->verdict == Verdict::diverged);
+  CHECK(group.outcome(0)->verdict == Verdict::expelled);
+  CHECK(group.outcome(1)->verdict == Verdict::minority);
 }
 
 TEST_CASE("one that sends another codec than the plan's is left out, and the round goes on without it") {

@@ -10,6 +10,7 @@
 #include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -346,7 +347,9 @@ TEST_CASE("beside the vectors, a round keeps far less than a vector in memory") 
     const std::size_t before = mallinfo2().uordblks;
     std::vector<std::unique_ptr<AllReduce>> engines;
     for (Rank rank = 0; rank < members; ++rank) {
-      engines.push_back(std::make_unique<AllReduce>(group, rank, RoundVectors{1, input, outputs[rank]}));
+      AllReduceOptions engine;
+      engine.signer = testing::plain_signer(group.members[rank].endpoint.peer);
+      engines.push_back(std::make_unique<AllReduce>(group, rank, RoundVectors{1, input, outputs[rank]}, engine));
       engines[rank]->start(TimePoint{});
     }
     exchange_all(engines);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/swarm/plan.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::averaging {
 namespace {
@@ -64,7 +65,9 @@ void InMemoryGroup::build() {
     node.output.assign(node.input.size(), -77.0F);
     RoundVectors vectors{node.weight, node.input, node.output, {}, draw_of(rank)};
     if (options_.rest_in_input) vectors.rest = node.input;
-    node.engine = std::make_unique<AllReduce>(group_, rank, vectors, options_.engine);
+    AllReduceOptions engine = options_.engine;
+    engine.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
+    node.engine = std::make_unique<AllReduce>(group_, rank, vectors, engine);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "shared/swarm/plan.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::averaging {
 namespace {
@@ -38,7 +39,9 @@ LineNetwork::LineNetwork(LineOptions options) : options_(std::move(options)) {
     Node& node = nodes_[rank];
     node.input.assign(static_cast<std::size_t>(options_.vector_floats), static_cast<float>(rank + 1));
     node.output.assign(node.input.size(), -77.0F);
-    node.engine = std::make_unique<AllReduce>(group_, rank, RoundVectors{1, node.input, node.output});
+    AllReduceOptions engine;
+    engine.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
+    node.engine = std::make_unique<AllReduce>(group_, rank, RoundVectors{1, node.input, node.output}, engine);
   }
 }
 

@@ -123,6 +123,7 @@ TEST_CASE("all owners tell of a sender that they left behind") {
   GroupOptions options = small(5);
   options.shares = {1, 1, 1, 1, 0};
   options.member_slowdown = {1, 1, 1, 1, 50000};
+  options.begin_within_ms = 2000;
   InMemoryGroup group(options);
   group.run();
   const Voices said = voices(group, 4);

@@ -210,7 +210,7 @@ TEST_CASE("a synchronisation takes less than a hundredth of the bytes that it ta
 TEST_CASE("whoever dies when, the survivors hold the same, and only what the dead knew is lost") {
   std::size_t whole = 0;
   std::size_t adopted = 0;
-  for (std::size_t event = 0; event < 200; event += 3) {
+  for (std::size_t event = 0; event < 240; event += 3) {
     CAPTURE(event);
     const Rank victim = event % 5;
     Round round(sparse_group(5, 30000), {{.kind = Fault::Kind::kill, .rank = victim, .event = event}});

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "shared/swarm/grid_plan.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -128,8 +129,10 @@ class Grid {
       who.input.push_back(static_cast<float>(who.weight * ((peer.bytes[0] * 7 + i) % 11)));
     }
     for (const wire::Endpoint& endpoint : wire::contacts(who.group)) who.contacts.push_back(endpoint.peer);
-    who.engine = std::make_unique<StagedReduce>(who.group, rank,
-                                                RoundVectors{who.weight, who.input, who.output, {}, draw_of(peer)});
+    AllReduceOptions engine;
+    engine.signer = testing::plain_signer(peer);
+    who.engine = std::make_unique<StagedReduce>(
+        who.group, rank, RoundVectors{who.weight, who.input, who.output, {}, draw_of(peer)}, engine);
   }
 
   bool all_done() {

@@ -84,3 +84,23 @@ TEST_CASE("an evaluation that failed is told as such, and the last good one is s
   REQUIRE(evaluations.last_measured());
   CHECK(evaluations.last_measured()->round == 3);
 }
+
+TEST_CASE("troubles are told until a reply comes, and the oldest make room") {
+  ReportQueue queue({});
+  const auto trouble = [](RoundIndex round) {
+    return wire::RoundTrouble{round, {}, {{peer(1), wire::Fault::slow}}, {}};
+  };
+  queue.add_trouble(trouble(1));
+  CHECK(queue.tell_troubles().size() == 1);
+  CHECK(queue.tell_troubles().size() == 1);  // the first call was lost
+  queue.add_trouble(trouble(2));
+  queue.on_heard();
+  REQUIRE(queue.tell_troubles().size() == 1);
+  CHECK(queue.tell_troubles()[0].round == 2);
+  for (RoundIndex round = 3; round < 10; ++round) queue.add_trouble(trouble(round));
+  queue.on_heard();
+  CHECK(queue.tell_troubles().size() == wire::kTroublesPerHeartbeatMax);
+  CHECK(queue.tell_troubles().back().round == 9);
+  queue.on_heard();
+  CHECK(queue.tell_troubles().empty());
+}

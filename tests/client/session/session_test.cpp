@@ -247,6 +247,28 @@ TEST_CASE("a replica that was loaded anew does not meet the group of its old sta
   CHECK(f.hands.groups.size() == groups);
 }
 
+TEST_CASE("a round that was called off is tried again with the same samples, and the coordinator hears of it") {
+  Fixture f;
+  f.begin_training();
+  f.begin_averaging();
+  AveragingOutcome outcome = f.outcome(AveragingOutcome::Verdict::called_off, {4, 0, 0});
+  outcome.faults = {{1, wire::Fault::nonsense}};
+  wire::Seal seal;
+  seal.rank = 1;
+  outcome.proofs = {{seal, seal}};
+  f.session.on_averaged(f.now, outcome);
+  CHECK(f.hands.steps.empty());
+  CHECK_FALSE(f.hands.batch_first.back());  // its samples are kept
+  f.batch_done();
+  const std::vector<wire::RoundTrouble> troubles = f.hands.heartbeats.back().troubles;
+  REQUIRE(troubles.size() == 1);
+  CHECK(troubles[0].round == 0);
+  REQUIRE(troubles[0].complaints.size() == 1);
+  CHECK(troubles[0].complaints[0].fault == wire::Fault::nonsense);
+  REQUIRE(troubles[0].proofs.size() == 1);
+  CHECK(troubles[0].proofs[0].owner == troubles[0].complaints[0].peer);
+}
+
 TEST_CASE("a minority of its group does not step: it trains on and waits for the next plan") {
   Fixture f;
   f.begin_training();

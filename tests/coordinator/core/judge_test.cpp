@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/coordinator/core/run_parts.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::core::testing {
 namespace {
@@ -54,7 +55,84 @@ struct Judging : RunParts {
   const Digest next = state_after(first_state(), group_id(1));
 };
 
+wire::Seal seal_of(const SeatedGroup& group, std::uint32_t rank, std::uint8_t part) {
+  wire::Seal seal{group.id, {}, rank, {}, {}};
+  seal.part_digest.bytes[0] = part;
+  seal.signature = starling::testing::plain_signer(group.columns[0][rank].peer)->sign(wire::signed_text(seal));
+  return seal;
+}
+
+// A word about the group: the member of this rank sealed two parts.
+wire::RoundTrouble proof_against(const SeatedGroup& group, std::uint32_t rank) {
+  const PeerId& owner = group.columns[0][rank].peer;
+  wire::RoundTrouble trouble;
+  trouble.round = group.round;
+  trouble.group = group.id;
+  trouble.proofs = {wire::sealed_twice(owner, {seal_of(group, rank, 1), seal_of(group, rank, 2)})};
+  return trouble;
+}
+
 }  // namespace
+
+TEST_CASE("two seals of one owner put it out at once, whoever shows them") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4});
+  const auto tell = [&](int number, const wire::RoundTrouble& trouble) {
+    return swarm.judge.on_trouble(swarm.at(), swarm.members, peer_id(number), trouble, swarm.ops);
+  };
+  CHECK(tell(2, proof_against(group, 2)).empty());
+  const PeerId& owner = group.columns[0][2].peer;
+  CHECK(swarm.judge.standing_of(owner).sits_out);
+  CHECK(swarm.members.find(owner)->standing.sits_out);
+  CHECK(swarm.count<ProbationRestarted>() == 1);
+  CHECK(tell(1, proof_against(group, 2)).empty());  // nothing new
+  CHECK(swarm.count<ProbationRestarted>() == 1);
+  for (const std::size_t rank : {0, 1, 3}) CHECK_FALSE(swarm.judge.standing_of(group.columns[0][rank].peer).sits_out);
+}
+
+TEST_CASE("a proof that proves nothing costs the one who shows it") {
+  const auto refusal = [](auto spoil) {
+    Judging swarm;
+    const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4});
+    wire::RoundTrouble trouble = proof_against(group, 2);
+    spoil(group, trouble.proofs[0]);
+    const std::string why = swarm.judge.on_trouble(swarm.at(), swarm.members, peer_id(1), trouble, swarm.ops);
+    CHECK(swarm.count<ProbationRestarted>() == (why.empty() ? 0 : 1));
+    CHECK_FALSE(swarm.judge.standing_of(group.columns[0][2].peer).sits_out);
+    return why;
+  };
+  using Lie = wire::SealedTwice;
+  const std::string nothing = "the proof about round 0 proves nothing";
+  CHECK(refusal([](const SeatedGroup&, Lie& lie) { lie.other = lie.one; }) == nothing);
+  CHECK(refusal([](const SeatedGroup&, Lie& lie) { lie.other_signature = lie.one_signature; }) == nothing);
+  CHECK(refusal([](const SeatedGroup&, Lie& lie) { lie.plan_digest.bytes[0] = 1; }) == nothing);
+  CHECK(refusal([](const SeatedGroup&, Lie& lie) { lie.rank = 1; }) == nothing);
+  CHECK(refusal([](const SeatedGroup&, Lie& lie) { lie.rank = 9; }) == nothing);
+  CHECK(refusal([](const SeatedGroup& group, Lie& lie) { lie.owner = group.columns[0][1].peer; }) == nothing);
+  CHECK(refusal([](const SeatedGroup& group, Lie& lie) {  // another group's
+          SeatedGroup other = group;
+          other.id = group_id(9);
+          lie = proof_against(other, 2).proofs[0];
+        }) == nothing);
+}
+
+TEST_CASE("complaints about a round that failed are heard, from members of its group, once") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4, 5});
+  wire::RoundTrouble trouble;
+  trouble.round = group.round;
+  trouble.group = group.id;
+  trouble.complaints = {{peer_id(5), wire::Fault::nonsense}};
+  const auto reliance_after = [&](const std::vector<int>& tellers) {
+    for (const int number : tellers) {
+      CHECK(swarm.judge.on_trouble(swarm.at(), swarm.members, peer_id(number), trouble, swarm.ops).empty());
+    }
+    swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+    return swarm.judge.standing_of(peer_id(5)).reliance;
+  };
+  CHECK(reliance_after({1, 1, 7, 8, 9}) == 1);
+  CHECK(reliance_after({2, 3}) < 1);
+}
 
 TEST_CASE("a round is decided by most accounts of its group, and its credit waits for the store") {
   Judging swarm;

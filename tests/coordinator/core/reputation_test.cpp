@@ -27,7 +27,9 @@ class Rounds {
     std::sort(seats_.begin(), seats_.end(), [](const Seat& a, const Seat& b) { return a.peer < b.peer; });
   }
 
-  void round(const std::vector<Says>& words = {}) {
+  // accusations: (accuser, accused) in the group; the first `hear` of the other members report them
+  void round(const std::vector<Says>& words = {}, const std::vector<std::pair<int, int>>& accusations = {},
+             int hear = 1000) {
     const auto accused = [&](const PeerId& peer) {
       return std::any_of(words.begin(), words.end(), [&](const Says& word) { return peer_id(word.accused) == peer; });
     };
@@ -40,6 +42,12 @@ class Rounds {
         if (peer_id(word.accuser) == reporter) report.complaints.push_back({peer_id(word.accused), word.fault});
       }
       reputation.on_report(reporter, report, seats_);
+      wire::RoundTrouble trouble{report.round, report.group, {}, {}, {}};
+      for (const auto& [accuser, victim] : accusations) {
+        if (reputation.of(peer_id(accuser)).sits_out) continue;
+        trouble.accusations.push_back({peer_id(accuser), peer_id(victim)});
+      }
+      if (!trouble.accusations.empty() && hear-- > 0) reputation.on_trouble(reporter, trouble, seats_);
     }
     reputation.judge(++round_, present_);
   }
@@ -71,6 +79,30 @@ TEST_CASE("one member's word ruins nobody, however often it is said") {
     CHECK_FALSE(rounds.of(2).sits_out);
     CHECK(explain(rounds.of(2)).empty());
   }
+}
+
+TEST_CASE("who has the others lose members that are well is at odds with these, and they are not blamed") {
+  constexpr int kMembers = 16;
+  constexpr int kLiars = 5;
+  Rounds rounds(kMembers);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::pair<int, int>> accusations;  // each liar names another one
+    for (int liar = 1; liar <= kLiars; ++liar) accusations.emplace_back(liar, kLiars + 1 + (round + liar) % 11);
+    rounds.round({}, accusations);
+    for (int honest = kLiars + 1; honest <= kMembers; ++honest) CHECK_FALSE(rounds.of(honest).sits_out);
+  }
+  for (int liar = 1; liar <= kLiars; ++liar) CHECK(rounds.of(liar).sits_out);
+}
+
+TEST_CASE("an accusation counts only if most of the others had no trouble with the accused") {
+  Rounds rounds(8);
+  for (int round = 0; round < 20; ++round) rounds.round({}, {{1, 2 + round % 7}}, 3);
+  CHECK(rounds.of(1).reliance == 1);
+  // One link that fails again and again is the fault of neither end.
+  Rounds pair(8);
+  for (int round = 0; round < 20; ++round) pair.round({}, {{1, 2}});
+  CHECK(pair.of(1).reliance == 1);
+  CHECK(pair.of(2).reliance == 1);
 }
 
 TEST_CASE("who is accused by most of the others owns less, then nothing, then sits out") {

@@ -8,6 +8,7 @@
 
 #include "shared/swarm/plausible.h"
 #include "shared/swarm/successor.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::core::testing {
 namespace {
@@ -47,6 +48,11 @@ wire::RunManifest small_manifest() {
   manifest.flops_per_sample = 1e9;
   manifest.initial_state_digest = first_state();
   return manifest;
+}
+
+bool OpenHosts::has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                           const PeerSignature& signature) const {
+  return starling::testing::PlainSigner(peer).verify(text, signature, peer).ok();
 }
 
 AccountStanding OpenHosts::standing_of(AccountId account) const {

@@ -28,6 +28,9 @@ class OpenHosts final : public KnownHosts {
  public:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;
   [[nodiscard]] AccountStanding standing_of(AccountId account) const override;
+  // By PlainSigner.
+  [[nodiscard]] bool has_signed(const PeerId& peer, std::span<const std::uint8_t> text,
+                                const PeerSignature& signature) const override;
   std::set<AccountId> on_probation;  // accounts without a voice
   std::set<PeerId> unknown;
   std::map<PeerId, AccountId> accounts;

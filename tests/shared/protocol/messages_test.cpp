@@ -100,6 +100,29 @@ TEST_CASE("what a computer's times vary by, and how far it is from others, are n
   refused(encode(beat), "batch_jitter");
 }
 
+TEST_CASE("troubles travel, with proofs whose seals are those that were signed") {
+  Heartbeat beat = older_heartbeat();
+  CHECK(encode(beat).find("troubles") == std::string::npos);
+  OwnerProof proof;
+  proof.one = {id<GroupId>(3), id<Hash128>(4), 5, id<Hash128>(6), {id<PeerId>(7).bytes, {}}};
+  proof.other = proof.one;
+  proof.other.part_digest = id<Hash128>(8);
+  proof.one.signature.signature[63] = 1;
+  proof.other.signature.signature[0] = 2;
+  beat.troubles = {{15, id<GroupId>(3), {{id<PeerId>(2), Fault::slow}}, {sealed_twice(id<PeerId>(9), proof)}}};
+  const auto heard = decode_heartbeat(encode(beat));
+  REQUIRE(heard.ok());
+  REQUIRE(heard->troubles.size() == 1);
+  CHECK(heard->troubles[0].complaints.size() == 1);
+  CHECK(heard->troubles[0].proofs[0].owner == id<PeerId>(9));
+  const OwnerProof back = seals_of(heard->troubles[0].proofs[0], heard->troubles[0].group);
+  CHECK(encode(back.one) == encode(proof.one));
+  CHECK(encode(back.other) == encode(proof.other));
+  CHECK(check_proof(back).ok());
+  beat.troubles.resize(kTroublesPerHeartbeatMax + 1);
+  refused(encode(beat), "troubles");
+}
+
 TEST_CASE("complaints travel with a report, and older programs make none") {
   RoundReport report = older_report(15);
   CHECK(encode(report).find("complaints") == std::string::npos);

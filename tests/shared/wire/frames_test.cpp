@@ -52,6 +52,8 @@ std::vector<Kind> kinds() {
       {"begin", encode(Begin{5, 1 << 20, 96, id_of<Hash128>(9)}), [](auto b) { return decode_begin(b).ok(); }},
       {"inventory", inventory_bytes(), [](auto b) { return decode_inventory(b, 11, 9).ok(); }},
       {"done", encode(Done{id_of<Hash128>(5), {3, kWeightUnknown}}), [](auto b) { return decode_done(b, 2).ok(); }},
+      {"seal", encode(Seal{id_of<GroupId>(7), id_of<Hash128>(9), 5, id_of<Hash128>(2)}),
+       [](auto b) { return decode_seal(b).ok(); }},
       {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
        [](auto b) { return decode_state_request(b).ok(); }},
       {"info", encode(info), [](auto b) { return decode_state_info(b).ok(); }},
@@ -125,6 +127,10 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(begin->rank == 5);
   CHECK(begin->weight == std::int64_t{1} << 40);
   CHECK(begin->plan_digest == id_of<Hash128>(9));
+  Begin full{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<PeerId>(3).bytes, {}}};
+  full.signature.signature[63] = 9;
+  CHECK(decode_begin(encode(full))->signature == full.signature);
+  CHECK(signed_text(full) == signed_text(Begin{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}}));
 
   const auto inventory = decode_inventory(inventory_bytes(), 11, 9);
   REQUIRE(inventory.ok());

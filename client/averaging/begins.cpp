@@ -1,0 +1,59 @@
+#include "client/averaging/begins.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "shared/swarm/plan.h"
+
+namespace starling::averaging {
+
+Begins::Begins(const wire::GroupInfo& group, Rank self, const AllReduceOptions& options)
+    : group_(group),
+      self_(self),
+      plan_digest_(swarm::plan_digest(group)),
+      weight_max_(options.weight_max),
+      signer_(options.signer),
+      begins_(group.members.size()) {
+  VERIFY(signer_ != nullptr);
+}
+
+void Begins::start(const RoundVectors& own, const std::vector<float>& norms) {
+  wire::Begin begin;
+  begin.rank = static_cast<std::uint32_t>(self_);
+  begin.vector_floats = group_.vector_floats;
+  begin.weight = own.weight;
+  begin.plan_digest = plan_digest_;
+  begin.note = own.note;
+  begin.draw = own.draw;
+  begin.norms = norms;
+  begin.signature = signer_->sign(wire::signed_text(begin));
+  begins_[self_] = std::move(begin);
+}
+
+Status Begins::check(const wire::Begin& begin) const {
+  if (begin.plan_digest != plan_digest_) return nonsense("it works on another plan");
+  if (begin.vector_floats != group_.vector_floats) {
+    return nonsense(fmt::format("its vector has {} floats instead of {}", begin.vector_floats, group_.vector_floats));
+  }
+  const wire::GroupMember& member = group_.members[begin.rank];
+  if (begin.weight > 0 && member.role == wire::MemberRole::auxiliary) {
+    return nonsense("it would contribute although the plan lets it only add up");
+  }
+  if (begin.weight > weight_max_) {
+    return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, weight_max_));
+  }
+  const Status proven = signer_->verify(wire::signed_text(begin), begin.signature, member.endpoint.peer);
+  return proven.ok() ? Status() : nonsense(fmt::format("a begin is refused: {}", proven.error().message));
+}
+
+void Begins::keep(wire::Begin begin) {
+  std::optional<wire::Begin>& kept = begins_[begin.rank];
+  if (!kept) kept = std::move(begin);
+}
+
+std::span<const std::uint8_t> Begins::note(Rank rank) const {
+  return begins_[rank] ? std::span<const std::uint8_t>(begins_[rank]->note) : std::span<const std::uint8_t>();
+}
+
+}  // namespace starling::averaging

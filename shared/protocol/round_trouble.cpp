@@ -1,0 +1,23 @@
+#include "shared/protocol/round_trouble.h"
+
+namespace starling::wire {
+
+SealedTwice sealed_twice(const PeerId& owner, const OwnerProof& proof) {
+  return {owner,
+          proof.one.rank,
+          proof.one.plan_digest,
+          {proof.one.signature.key},
+          proof.one.part_digest,
+          {proof.one.signature.signature},
+          proof.other.part_digest,
+          {proof.other.signature.signature}};
+}
+
+OwnerProof seals_of(const SealedTwice& lie, const GroupId& group) {
+  OwnerProof proof;
+  proof.one = {group, lie.plan_digest, lie.rank, lie.one, {lie.key.bytes, lie.one_signature.bytes}};
+  proof.other = {group, lie.plan_digest, lie.rank, lie.other, {lie.key.bytes, lie.other_signature.bytes}};
+  return proof;
+}
+
+}  // namespace starling::wire
