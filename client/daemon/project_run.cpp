@@ -6,6 +6,7 @@
 #include "client/daemon/limit_warning.h"
 #include "client/daemon/session_status.h"
 #include "shared/base/log.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/net/line.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/run/epochs.h"
@@ -51,6 +52,9 @@ ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunPart
       coordinator_(
           threads_, context_.calls,
           {outgoing.heartbeat,
+           [key = context_.key](wire::Heartbeat& heartbeat) {
+             for (auto& report : heartbeat.reports) manifest::sign_report(heartbeat.run_id, key, report);
+           },
            [this](TimePoint now, const Result<wire::HeartbeatReply>& reply) { on_heartbeat_answered(now, reply); },
            [this](const std::string& pem) { adopt_certificate(pem); }}),
       reach_(threads_, *network_, [this](TimePoint now) { session_.tell_soon(now); }),

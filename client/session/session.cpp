@@ -28,6 +28,7 @@ wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new
     const SampleCount draw = rank < outcome.draws.size() ? outcome.draws[rank] : 0;
     report.contributions.push_back({peer, outcome.samples[rank], draw});
   }
+  report.base_digest = group.state_digest;
   report.result_digest = outcome.result_digest;
   report.state_digest = new_state;
   report.averaging_ms = to_ms(outcome.elapsed);

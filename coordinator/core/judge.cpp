@@ -27,6 +27,9 @@ Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
+// True if a group that averaged at this state may decide a round that begins with `canonical`.
+bool begins_with(const Digest& base, const Digest& canonical) { return base.is_zero() || base == canonical; }
+
 // A column without any account that has a voice confirms its own claims: nobody else was there.
 std::vector<Seat> with_voices(std::vector<Seat> column) {
   SeatedGroup alone;
@@ -158,6 +161,9 @@ Status Judge::check(const RunStatus& run, const wire::RoundReport& report, const
   }
   if (group != nullptr && electorates_.deciding(report.round, report.group) == nullptr) {
     return untimely(report, "the round was planned again, without its group");
+  }
+  if (report.round == run.round && !begins_with(report.base_digest, run.canonical)) {
+    return untimely(report, "its group averaged at another state than the swarm's");
   }
   if (report.round > run.round && !reports_.has_spoken(reporter, report.round - 1)) {
     return untimely(report, "its sender has not reported the round before");
@@ -414,6 +420,7 @@ void Judge::begin_round(const RunStatus& run, MemberTable& members, Ops& ops) {
   reports_.forget_below(run.round);
   // Earlier reports about this round count if they are of a group that may decide it.
   reports_.forget(run.round, [&](const ResultClass& result) {
+    if (!begins_with(result.base_digest, run.canonical)) return false;
     const SeatedGroup* group = electorates_.deciding(run.round, result.group);
     if (group == nullptr) return !vouchers_.empty();
     return group->is_grid() == !result.accepted.empty() && result.members.size() == 1 &&

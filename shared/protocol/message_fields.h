@@ -102,6 +102,12 @@ void each_field(Visitor& visit, Seen<Visitor, GridShare>& grid) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, MemberSignature>& signature) {
+  visit("key", signature.key);
+  visit("signature", signature.signature);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("round", report.round, kCount);
   visit("group", report.group);
@@ -109,6 +115,7 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("members", report.members, Items{kGroupMembersMax});
   visit("contributions", report.contributions, Items{kGroupMembersMax});
   visit("grid", report.grid);
+  visit("base_digest", report.base_digest, kLeftOutIfUnset);
   visit("result_digest", report.result_digest);
   visit("state_digest", report.state_digest);
   visit("loss", report.loss, Real{-1e9, 1e9});
@@ -116,6 +123,7 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("bytes_sent", report.bytes_sent, kCount);
   visit("bytes_received", report.bytes_received, kCount);
   visit("complaints", report.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
+  visit("signed_by", report.signature);
 }
 
 template <typename Visitor>

@@ -1,4 +1,6 @@
 // The text of all messages between volunteers and the coordinator, from the descriptions in message_fields.h.
+#include <fmt/format.h>
+
 #include "shared/protocol/message_fields.h"
 
 namespace starling::wire {
@@ -8,6 +10,11 @@ std::string_view to_string(MemberRole role) { return word_of(role); }
 std::string_view to_string(Reachability reachability) { return word_of(reachability); }
 std::string_view to_string(Fault fault) { return word_of(fault); }
 std::string_view to_string(RunState state) { return word_of(state); }
+
+std::string signed_text(const RunId& run_id, const SignedResult& result) {
+  return fmt::format("starling round result v1\n{}\n{}\n{}\n{}\n{}\n{}\n", run_id, result.round, result.group.hex(),
+                     result.base_digest.hex(), result.result_digest.hex(), result.state_digest.hex());
+}
 
 std::string encode(const ErrorReply& message) { return encode_fields(message); }
 std::string encode(const JoinRequest& message) { return encode_fields(message); }

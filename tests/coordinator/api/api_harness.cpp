@@ -5,6 +5,7 @@
 #include "shared/crypto/secrets.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/run/model_layout.h"
 #include "shared/swarm/successor.h"
 
@@ -176,6 +177,9 @@ Result<wire::JoinReply> TestVolunteer::join(const std::string& invite, const std
 }
 
 Result<wire::HeartbeatReply> TestVolunteer::call() {
+  for (wire::RoundReport& report : beat.reports) {
+    if (!report.signature) manifest::sign_report(beat.run_id, key, report);
+  }
   const crypto::TlsIdentity identity{certificate, key};
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity));
   net::HttpClient client({"127.0.0.1", project_.port}, std::move(tls));
@@ -219,6 +223,7 @@ wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members
   report.group = seating.id;
   report.members = members;
   for (const PeerId& member : members) report.contributions.push_back({member, samples});
+  report.base_digest = state_of_round(round);
   report.state_digest = state_of_round(round + 1);
   report.loss = 2.5;
   return report;
