@@ -95,8 +95,8 @@ void Replica::note_source(TimePoint now, const wire::HeartbeatReply& reply) {
     source_ = FromSeed{};
   } else if (!reply.donors.empty()) {
     source_ = FromDonors{reply.donors};
-  } else if (reply.checkpoint && reply.checkpoint->state_digest == reply.state_digest) {
-    source_ = FromCopy{reply.checkpoint->file};
+  } else if (reply.kept.checkpoint && reply.kept.checkpoint->state_digest == reply.state_digest) {
+    source_ = FromCopy{reply.kept.checkpoint->file};
   } else {
     source_ = FromNobody{};
     fetch_failures_ = 0;  // the next source is asked at once

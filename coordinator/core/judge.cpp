@@ -49,7 +49,8 @@ struct Judge::Verdict {
   std::set<PeerId> holders;
 };
 
-Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered) : settings_(settings) {
+Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered)
+    : settings_(settings), chain_(settings.manifest.run_id, settings.options.signer, recovered.chain) {
   credit_.replace(recovered.credited);
   const Digest& first = settings.manifest.initial_state_digest;
   known_states_.add({0, first});
@@ -332,6 +333,8 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   const std::set<PeerId> against = contradicting(round, result);
   decided_[round] = {result.group, result.state_digest};
   std::erase_if(decided_, [round](const auto& entry) { return entry.first + kRemembered < round; });
+  const auto link = link_of(verdict->group, result, reports_.classes(round), at.run.canonical);
+  decided.chain = chain_.on_decided(at.wall, link ? &*link : nullptr, round, result.state_digest);
   decided.successor = successor_of(verdict->group, verdict->contributions, result.state_digest);
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));

@@ -40,8 +40,8 @@ Digest digest_of(std::uint8_t byte) {
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
   const db::TrainingStores& kept = stores.training;
-  const db::TrainingStores training{kept.runs,   contributions,    kept.evaluations, kept.lanes,
-                                    kept.leases, kept.electorates, kept.artefacts,   kept.checkpoints};
+  const db::TrainingStores training{kept.runs,        contributions, kept.evaluations, kept.lanes,      kept.leases,
+                                    kept.electorates, kept.chains,   kept.artefacts,   kept.checkpoints};
   return {stores.people, training, stores.credit, stores.operation};
 }
 
@@ -102,7 +102,8 @@ TestProject::~TestProject() { stop(); }
 void TestProject::start() {
   hosts_ = std::make_unique<HostTable>(stores_.people.accounts, clock);
   denied_ = std::make_unique<DenyList>(stores_.people.accounts, bans, clock);
-  run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
+  run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key(),
+                                                        [this] { return manifest::SigningKey(manifest_key); }});
   REQUIRE(run_->poll().ok());
   accounts_ = std::make_unique<accounts::Accounts>(accounts::Accounts::Parts{"Test",
                                                                              "https://test.example",

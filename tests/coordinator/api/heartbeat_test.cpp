@@ -3,6 +3,7 @@
 
 #include "coordinator/api/run_report.h"
 #include "shared/manifest/signed_report.h"
+#include "shared/manifest/signed_statement.h"
 #include "shared/protocol/unusable_samples.h"
 #include "tests/coordinator/api/api_harness.h"
 
@@ -252,6 +253,31 @@ TEST_CASE("a report counts for its sender, run and round alone, by its signature
   // None of these was a lie of Ada's or Bob's: both decide the round.
   project.finish(0, 35);
   project.wait_until_acknowledged(1);
+}
+
+TEST_CASE("a member that asks gets the proof of the state that it is told, after a restart, too") {
+  Pair project;
+  const auto proven = [&] {
+    project.ada.beat.state_proof_wanted = true;
+    const auto reply = project.ada.call();
+    REQUIRE(reply.ok());
+    REQUIRE(reply->kept.state_proof.has_value());
+    const auto states = manifest::verify_proof(*reply->kept.state_proof, "one", project.manifest_key.public_key());
+    REQUIRE_MESSAGE(states.ok(), states.status().error().message);
+    CHECK(states->path.back().round == reply->round);
+    CHECK(states->path.back().digest == reply->state_digest);
+    return *states;
+  };
+  CHECK(proven().path.size() == 1);
+  for (RoundIndex round = 0; round < 3; ++round) project.finish(round, 35);
+  project.wait_until_acknowledged(3);
+  CHECK(proven().path.size() == 4);
+  CHECK(proven().path.back().digest == state_of_round(3));
+  project.restart();
+  CHECK(proven().path.size() == 4);
+  CHECK(proven().statement.cause == wire::StatementCause::start);
+  project.ada.beat.state_proof_wanted = false;
+  CHECK_FALSE(project.ada.call()->kept.state_proof.has_value());
 }
 
 TEST_CASE("the operator's pause and start are told within a poll") {

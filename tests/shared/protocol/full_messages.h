@@ -105,7 +105,7 @@ inline HeartbeatReply full_reply() {
   reply.renew_certificate = true;
   reply.group = full_group();
   reply.donors = {{id<PeerId>(2), "2001:db8::1", 4001}};
-  reply.checkpoint = Checkpoint{40, id<Digest>(8), {id<Digest>(9), 1'000'000}};
+  reply.kept.checkpoint = Checkpoint{40, id<Digest>(8), {id<Digest>(9), 1'000'000}};
   reply.send_checkpoint = true;
   reply.evaluate_round = 19;
   reply.credited.samples = 12345;
