@@ -35,6 +35,7 @@ void CoordinatorContact::send(wire::Heartbeat heartbeat) {
   }
   threads_.on_coordinator([this, heartbeat = std::move(heartbeat)]() mutable {
     if (listener_.outgoing) listener_.outgoing(heartbeat);
+    listener_.sign(heartbeat);
     auto reply = calls_.heartbeat(heartbeat);
     threads_.deliver([this, reply = std::move(reply)](TimePoint now) mutable { take(now, std::move(reply)); });
   });

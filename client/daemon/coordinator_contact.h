@@ -24,6 +24,7 @@ class CoordinatorContact {
  public:
   struct Listener {
     std::function<void(wire::Heartbeat&)> outgoing;  // Outgoing::heartbeat; coordinator thread
+    std::function<void(wire::Heartbeat&)> sign;      // after that, on the same thread: signs the reports
     // An event: the heartbeat was answered, or why not.
     std::function<void(TimePoint now, const Result<wire::HeartbeatReply>& reply)> answered;
     std::function<void(const std::string& pem)> certificate;  // this computer's certificate was renewed

@@ -6,6 +6,7 @@
 #include "client/daemon/limit_warning.h"
 #include "client/daemon/session_status.h"
 #include "shared/base/log.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/net/line.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/run/epochs.h"
@@ -19,7 +20,27 @@ bool writes_tokens(const wire::RunManifest& manifest) {
   return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
 }
 
-session::SessionOptions session_options(const RunContext& context, int listen_port, const CorrectedClock& clock) {
+// The states that this run's project and members have signed are believed, and no others.
+session::StateTrust trust_of(const RunContext& context, const storage::KnownState& known) {
+  session::StateTrust trust;
+  const RunId run_id = context.manifest.run_id;
+  trust.verify = [run_id, root = context.root,
+                  key_number = context.key_number](const wire::StateProof& proof) -> Result<manifest::ProvenStates> {
+    STARLING_ASSIGN(manifest::ProvenStates proven, manifest::verify_proof(proof, run_id, root));
+    if (proven.key_number >= key_number) return proven;
+    return Error{ErrorCode::permission_denied, "the project's statement is signed with a key that it has replaced"};
+  };
+  trust.known = {{known.round, known.state_digest}, known.serial};
+  trust.remember = [run_id, folder = context.files.dir()](const session::KnownState& now_known) {
+    const Status saved =
+        storage::save_known_state(folder, run_id, {now_known.state.round, now_known.state.digest, now_known.serial});
+    if (!saved.ok()) log_warning("keep which state of the run is known: {}", saved.error().message);
+  };
+  return trust;
+}
+
+session::SessionOptions session_options(const RunContext& context, const storage::KnownState& known, int listen_port,
+                                        const CorrectedClock& clock) {
   const wire::RunManifest& manifest = context.manifest;
   session::SessionOptions options;
   options.run_id = manifest.run_id;
@@ -30,6 +51,7 @@ session::SessionOptions session_options(const RunContext& context, int listen_po
   options.listen_port = listen_port;
   options.delay_parameter_updates = manifest.round.delay_parameter_updates;
   options.initial_state_digest = manifest.initial_state_digest;
+  options.trust = trust_of(context, known);
   options.seed = mix64(static_cast<std::uint64_t>(clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   return options;
 }
@@ -51,6 +73,9 @@ ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunPart
       coordinator_(
           threads_, context_.calls,
           {outgoing.heartbeat,
+           [key = context_.key](wire::Heartbeat& heartbeat) {
+             for (auto& report : heartbeat.reports) manifest::sign_report(heartbeat.run_id, key, report);
+           },
            [this](TimePoint now, const Result<wire::HeartbeatReply>& reply) { on_heartbeat_answered(now, reply); },
            [this](const std::string& pem) { adopt_certificate(pem); }}),
       reach_(threads_, *network_, [this](TimePoint now) { session_.tell_soon(now); }),
@@ -65,7 +90,8 @@ ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunPart
           {outgoing.contribution,
            [this](TimePoint now, const averaging::AveragingOutcome& outcome) { session_.on_averaged(now, outcome); }}),
       reports_(std::move(parts.journal)),
-      session_(session_options(context_, network_->port(), threads_.clock()), std::move(parts.initial), *this) {}
+      session_(session_options(context_, parts.known, network_->port(), threads_.clock()), std::move(parts.initial),
+               *this) {}
 
 ProjectRun::~ProjectRun() = default;
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "shared/base/log.h"
+#include "shared/manifest/signed_manifest.h"
 #include "shared/run/moments.h"
 #include "shared/state/initial_state.h"
 
@@ -121,6 +123,22 @@ Result<session::InitialState> load_state(const wire::RunManifest& manifest, trai
   }
 }
 
+// Returns the number of the key that has signed the run's manifest, as the preparation has kept it.
+std::int64_t key_number(storage::ProjectFiles& files, const crypto::PublicKey& root) {
+  const auto kept = files.manifest_envelope();
+  if (!kept.ok()) return 0;
+  const auto envelope = manifest::decode_envelope(*kept);
+  return envelope.ok() ? manifest::key_number(*envelope, root) : 0;
+}
+
+// A damaged file stops nothing: the project's next statement is believed as by a newcomer.
+storage::KnownState known_state(const std::filesystem::path& folder, const RunId& run_id) {
+  const auto known = storage::load_known_state(folder, run_id);
+  if (known.ok()) return *known;
+  log_warning("which state of the run was known is forgotten: {}", known.error().message);
+  return {};
+}
+
 Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clock, const RunOptions& options,
                                                              const RunInputs& inputs, const StateParts& state) {
   const PreparedRun& prepared = inputs.prepared;
@@ -163,13 +181,17 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
   STARLING_ASSIGN(storage::RoundJournal journal,
                   storage::RoundJournal::open(inputs.files.dir(), prepared.manifest.run_id));
   initial.unacknowledged = journal.pending();
+  const storage::KnownState known = known_state(inputs.files.dir(), prepared.manifest.run_id);
+  STARLING_ASSIGN(crypto::PublicKey root, crypto::PublicKey::from_pem(inputs.project.manifest_public_key));
   STARLING_ASSIGN(auto network, open_network(clock, options, inputs, state));
-  return RunParts{{prepared.manifest, inputs.project, inputs.key, inputs.files, inputs.calls, inputs.line},
+  return RunParts{{prepared.manifest, root, key_number(inputs.files, root), inputs.project, inputs.key, inputs.files,
+                   inputs.calls, inputs.line},
                   std::move(trainer),
                   std::move(state),
                   std::move(journal),
                   std::move(network),
-                  std::move(initial)};
+                  std::move(initial),
+                  known};
 }
 
 }  // namespace starling::daemon

@@ -2,6 +2,7 @@
 // the trainer, the state, the disk and the network. For ProjectRun and its parts alone.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "client/daemon/state_keeper.h"
 #include "client/daemon/trainer_work.h"
 #include "client/session/session.h"
+#include "client/storage/known_state.h"
 #include "client/storage/project_files.h"
 #include "client/storage/round_journal.h"
 #include "client/transport/peer_network.h"
@@ -44,7 +46,9 @@ struct RunInputs {
 // The run, this computer's membership, and the ways to the coordinator and the disk.
 struct RunContext {
   wire::RunManifest manifest;
-  storage::Project project;  // control thread: its certificate is renewed
+  crypto::PublicKey root;       // signs for the project, or certifies the key that does
+  std::int64_t key_number = 0;  // the number of the key that signed the manifest
+  storage::Project project;     // control thread: its certificate is renewed
   crypto::PrivateKey key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
@@ -58,6 +62,7 @@ struct RunParts {
   storage::RoundJournal journal;
   std::unique_ptr<transport::PeerNetwork> network;
   session::InitialState initial;
+  storage::KnownState known;
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.

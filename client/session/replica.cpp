@@ -19,8 +19,9 @@ constexpr std::string_view kOtherBeginning =
 
 }  // namespace
 
-Replica::Replica(StateName held, const Digest& initial_state_digest)
+Replica::Replica(StateName held, const Digest& initial_state_digest, StateTrust trust)
     : initial_state_digest_(initial_state_digest),
+      chain_(std::move(trust)),
       held_(held),
       unsynced_reason_("waiting for the coordinator's first answer") {}
 
@@ -53,8 +54,12 @@ Replica::Verdict Replica::refuse_beginning(const wire::HeartbeatReply& reply) {
     log_warning("refused: {} ({} instead of {})", kOtherBeginning, reply.state_digest.brief(),
                 initial_state_digest_.brief());
   }
+  return refuse(std::string(kOtherBeginning));
+}
+
+Replica::Verdict Replica::refuse(std::string reason) {
   const Verdict verdict = synced() ? Verdict::lost : Verdict::foreign;
-  lose_sync(std::string(kOtherBeginning));
+  lose_sync(std::move(reason));
   source_ = FromNobody{};
   return verdict;
 }
@@ -69,6 +74,10 @@ Replica::Verdict Replica::judge_while_fetching(const wire::HeartbeatReply& reply
 
 Replica::Verdict Replica::judge(TimePoint now, const wire::HeartbeatReply& reply, bool reports_wait) {
   if (refuses_beginning(reply)) return refuse_beginning(reply);
+  const bool beginning = reply.round == 0 && reply.state_digest == initial_state_digest_;
+  const StateChain::Verdict proof = beginning ? StateChain::Verdict::known : chain_.judge(now, held_.digest, reply);
+  if (proof == StateChain::Verdict::unknown) return Verdict::unproven;
+  if (proof == StateChain::Verdict::refused) return fetching() ? Verdict::open : refuse(chain_.refusal());
   if (fetching()) return judge_while_fetching(reply);
   if (reply.round < held_.round) {
     // The coordinator is behind our reports, which are on their way; unless there are none, and it has heard of our
@@ -95,8 +104,8 @@ void Replica::note_source(TimePoint now, const wire::HeartbeatReply& reply) {
     source_ = FromSeed{};
   } else if (!reply.donors.empty()) {
     source_ = FromDonors{reply.donors};
-  } else if (reply.checkpoint && reply.checkpoint->state_digest == reply.state_digest) {
-    source_ = FromCopy{reply.checkpoint->file};
+  } else if (reply.kept.checkpoint && reply.kept.checkpoint->state_digest == reply.state_digest) {
+    source_ = FromCopy{reply.kept.checkpoint->file};
   } else {
     source_ = FromNobody{};
     fetch_failures_ = 0;  // the next source is asked at once

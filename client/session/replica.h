@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/session/state_chain.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -23,13 +24,6 @@ struct HeartbeatReply;
 }
 
 namespace starling::session {
-
-// A state, by the round that begins with it.
-struct StateName {
-  RoundIndex round = 0;
-  Digest digest;
-  bool operator==(const StateName&) const = default;
-};
 
 // Where a state comes from.
 struct FromNobody {};
@@ -50,7 +44,7 @@ using StateSource = std::variant<FromNobody, FromPreviousStep, FromSeed, FromDon
 class Replica {
  public:
   // initial_state_digest: the one that the project has signed for round 0; zero: the coordinator's is taken.
-  Replica(StateName held, const Digest& initial_state_digest);
+  Replica(StateName held, const Digest& initial_state_digest, StateTrust trust = {});
 
   [[nodiscard]] const StateName& state() const { return held_; }
   [[nodiscard]] RoundIndex round() const { return held_.round; }
@@ -60,8 +54,15 @@ class Replica {
   // Says why it is not synced.
   [[nodiscard]] const std::string& unsynced_reason() const { return unsynced_reason_; }
 
+  // The heartbeat that goes out next asks for a proof of the swarm's state.
+  [[nodiscard]] bool wants_proof() const { return chain_.wants_proof(); }
   // A heartbeat goes out that names the held state.
-  void on_told() { told_ = held_; }
+  void on_told() {
+    told_ = held_;
+    chain_.on_told();
+  }
+  // Keeps what is known of the swarm's states for the next session.
+  void remember() const { chain_.remember(); }
   // The replica has stepped. The state before is kept by the Mediator until that step is known to count.
   void on_step(const Digest& new_state);
   // All rounds below this count. Returns true if the state before the last step is not needed any more.
@@ -71,6 +72,7 @@ class Replica {
 
   enum class Verdict : std::uint8_t {
     open,        // the answer says nothing about the held state
+    unproven,    // it names a state that has to be proven first, which the next heartbeat asks for
     current,     // it is the swarm's
     renumbered,  // it is the swarm's, which counts another round now
     foreign,     // it is another one than the swarm's; it was so before, too
@@ -102,11 +104,13 @@ class Replica {
 
   [[nodiscard]] bool refuses_beginning(const wire::HeartbeatReply& reply) const;
   [[nodiscard]] Verdict refuse_beginning(const wire::HeartbeatReply& reply);
+  [[nodiscard]] Verdict refuse(std::string reason);
   [[nodiscard]] Verdict judge_while_fetching(const wire::HeartbeatReply& reply);
   void note_source(TimePoint now, const wire::HeartbeatReply& reply);
   [[nodiscard]] bool previous_is_wanted() const { return previous_ && previous_->digest == wanted_.digest; }
 
   Digest initial_state_digest_;
+  StateChain chain_;
   StateName held_;
   StateName told_;                     // in the last heartbeat
   std::optional<StateName> previous_;  // the state before the last step, until that step is known to count

@@ -59,6 +59,7 @@ wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new
     const SampleCount draw = rank < outcome.draws.size() ? outcome.draws[rank] : 0;
     report.contributions.push_back({peer, outcome.samples[rank], draw});
   }
+  report.base_digest = group.state_digest;
   report.result_digest = outcome.result_digest;
   report.state_digest = new_state;
   report.averaging_ms = to_ms(outcome.elapsed);
@@ -76,7 +77,7 @@ Session::Session(SessionOptions options, InitialState initial, Mediator& mediato
       link_(options_.seed),
       process_(static_cast<std::int64_t>(mix64(options_.seed) % static_cast<std::uint64_t>(wire::kMessageCountMax)) +
                1),
-      replica_({initial.round, initial.digest}, options_.initial_state_digest),
+      replica_({initial.round, initial.digest}, options_.initial_state_digest, options_.trust),
       reports_(initial.unacknowledged) {}
 
 void Session::start(TimePoint now) {
@@ -309,6 +310,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   if (now - last_checkpoint_ >= options_.checkpoint_interval) {
     last_checkpoint_ = now;
     mediator_.save_checkpoint(replica_.round(), replica_.digest());
+    replica_.remember();
   }
   link_.hurry(now);
 }
@@ -362,6 +364,7 @@ void Session::send_heartbeat(TimePoint now) {
     heartbeat.next_draw = draws_.next();
   }
   heartbeat.evaluation = evaluations_.tell();
+  heartbeat.state_proof_wanted = replica_.wants_proof();
   replica_.on_told();
   link_.on_sent(now);
   mediator_.send_heartbeat(heartbeat);

@@ -31,6 +31,7 @@
 #include "client/session/report_queue.h"
 #include "client/session/round_cycle.h"
 #include "client/session/round_progress.h"
+#include "client/session/state_chain.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -73,6 +74,7 @@ struct SessionOptions {
   Duration checkpoint_interval = std::chrono::seconds(20);
   bool delay_parameter_updates = false;  // wire::RunManifest
   Digest initial_state_digest{};         // wire::RunManifest; zero: taken from the coordinator
+  StateTrust trust{};                    // the states that are believed
 };
 
 // The state that the replica has when the session starts: round 0 (Trainer::initialize) or a checkpoint.

@@ -16,6 +16,9 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
     case Replica::Verdict::current:
     case Replica::Verdict::foreign:
       break;
+    case Replica::Verdict::unproven:
+      if (replica_.wants_proof()) link_.hurry(now);
+      break;
     case Replica::Verdict::superseded:
       fetch(replica_.source());
       break;

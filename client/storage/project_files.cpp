@@ -156,12 +156,13 @@ Status ProjectFiles::remove_project() {
   for (const char* name : {"project.json", "manifest.json", kAllowed, "checkpoints", "artefacts", "shards"}) {
     STARLING_TRY(remove_file(dir_ / name));
   }
-  std::vector<std::filesystem::path> reports;  // files of every run
+  std::vector<std::filesystem::path> of_runs;  // files of every run
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(dir_, problem)) {
-    if (entry.path().filename().string().starts_with("reports-")) reports.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("reports-") || name.starts_with("known-state-")) of_runs.push_back(entry.path());
   }
-  for (const std::filesystem::path& file : reports) STARLING_TRY(remove_file(file));
+  for (const std::filesystem::path& file : of_runs) STARLING_TRY(remove_file(file));
   return {};
 }
 

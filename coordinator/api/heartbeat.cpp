@@ -3,6 +3,7 @@
 
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/unusable_samples.h"
@@ -19,10 +20,26 @@ Result<AccountId> admit_member(const Api& api, const gate::Request& request) {
   return *account;
 }
 
+namespace {
+
+// Removes reports from the first on that their sender has not signed. Returns why; ok if all are left. Signatures are
+// checked here, outside the lock under which the run decides.
+Status keep_authentic_reports(const PeerId& sender, wire::Heartbeat& heartbeat) {
+  for (std::size_t i = 0; i < heartbeat.reports.size(); ++i) {
+    Status checked = manifest::check_report_signature(heartbeat.run_id, sender, heartbeat.reports[i]);
+    if (checked.ok()) continue;
+    heartbeat.reports.resize(i);
+    return checked;
+  }
+  return {};
+}
+
+}  // namespace
+
 gate::Response heartbeat(const Api& api, const gate::Request& request) {
   const auto account = admit_member(api, request);
   if (!account) return error_response(account.error());
-  const auto told = wire::decode_heartbeat(request.body);
+  auto told = wire::decode_heartbeat(request.body);
   if (!told) return error_response(told.error());
   if (told->protocol != wire::kProtocolVersion) {
     return error_response({ErrorCode::unsupported, fmt::format("this project speaks protocol {}, the client {}",
@@ -30,7 +47,9 @@ gate::Response heartbeat(const Api& api, const gate::Request& request) {
   }
   // A missing note of the visit is no reason to refuse it.
   (void)api.stores.people.accounts.touch_host(*request.peer, api.clock.wall_now()).ok();
+  const Status authentic = keep_authentic_reports(*request.peer, *told);
   auto reply = api.run.heartbeat({*request.peer, *account, request.remote_address}, *told);
+  if (reply && !authentic.ok()) reply->notice = authentic.error().message;
   if (reply && reply->notice.empty()) {
     if (const auto maintenance = api.maintenance.shown()) reply->notice = operations::notice_of(*maintenance);
   }

@@ -10,6 +10,7 @@
 
 #include "coordinator/api/electorate_rows.h"
 #include "coordinator/api/run_report.h"
+#include "coordinator/api/state_chain_rows.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
@@ -49,6 +50,8 @@ db::RoundResult round_result(const wire::RunManifest& manifest, std::int64_t rol
   result.record = {manifest.run_id,    round.round,     round.group,        round.wall, 0,
                    round.state_digest, round.survivors, round.averaging_ms, round.loss};
   if (round.successor) result.successor = row_of(*round.successor);
+  result.link = round.chain.link;
+  result.statement = statement_row(round.chain);
   result.confirmed = round.confirmed;
   result.counted = round.counted;
   for (const core::CreditedContribution& contribution : round.contributions) {
@@ -118,6 +121,7 @@ void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
 struct RunService::Active {
   std::string envelope;
   wire::RunManifest manifest;
+  std::shared_ptr<ProjectSigner> signer;  // null: states are not signed
   std::unique_ptr<core::RunCoordinator> core;
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database
   bool retired = false;                                // its members hear that it is over, and nobody else hears of it
@@ -167,6 +171,7 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   }
   STARLING_ASSIGN(recovered.leases, recover_leases(stores.training.leases, run.run_id));
   STARLING_TRY(recover_electorate(stores.training, run.run_id, recovered));
+  STARLING_ASSIGN(recovered.chain, recover_chain(stores.training.chains, run.run_id));
   return recovered;
 }
 
@@ -194,7 +199,7 @@ Status RunService::poll() {
   rolled_back_ = false;
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
   STARLING_TRY(follow_reversals(active));
-  if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(*active, *run));
+  if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(active, *run));
   // Only a change is passed on: the core may know already that the run is complete.
   const wire::RunState state = state_of(*run);
   MutexLock lock(mutex_);
@@ -231,17 +236,21 @@ Status RunService::activate(const db::Run& run) {
   active->rollbacks = run.rollbacks;
   core::CoordinatorOptions options = options_;
   options.nonce = crypto::random_u64();
+  STARLING_TRY(take_signing_key(*active));
+  options.signer = active->signer;
   const std::int64_t floats = wire::averaged_floats(active->manifest);
   active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, *recovered, parts_.hosts, options);
   log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
+  warn_of_broken_chain(*recovered);
   MutexLock lock(mutex_);
   looked_ = true;
+  if (recovered->chain.statement.empty()) carry_out(active, active->core->state_again(parts_.clock.wall_now()));
   active_ = std::move(active);
   return {};
 }
 
 // Takes over a new signature of the run: by the project's next key, or with other mirrors, title or oldest version.
-Status RunService::follow_signature(Active& active, const db::Run& run) {
+Status RunService::follow_signature(const std::shared_ptr<Active>& active, const db::Run& run) {
   const std::string what = fmt::format("run '{}', signed anew", run.run_id);
   const auto envelope = manifest::decode_envelope(run.manifest_envelope);
   if (!envelope) return envelope.error().prefixed(what);
@@ -249,8 +258,23 @@ Status RunService::follow_signature(Active& active, const db::Run& run) {
   if (!manifest) return manifest.error().prefixed(what);
   log_info("{}", what);
   MutexLock lock(mutex_);
-  take_changes(*manifest, active.manifest);
-  active.envelope = run.manifest_envelope;
+  take_changes(*manifest, active->manifest);
+  const auto before = manifest::decode_envelope(active->envelope);
+  active->envelope = run.manifest_envelope;
+  if (before && before->key_id == envelope->key_id) return {};
+  STARLING_TRY(take_signing_key(*active));
+  carry_out(active, active->core->state_again(parts_.clock.wall_now()));
+  return {};
+}
+
+Status RunService::take_signing_key(Active& active) const {
+  if (!parts_.signing_key) return {};
+  STARLING_ASSIGN(manifest::SigningKey key, parts_.signing_key());
+  if (active.signer == nullptr) {
+    active.signer = std::make_shared<ProjectSigner>(std::move(key));
+  } else {
+    active.signer->replace(std::move(key));
+  }
   return {};
 }
 
@@ -435,6 +459,8 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
                   ground_of(*adopted), adopted->reported_round);
+    } else if (const auto* stated = std::get_if<core::StateStated>(&op)) {
+      store_statement(active, stated->chain);
     } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
     }
@@ -490,6 +516,15 @@ void RunService::store_leases(const std::shared_ptr<Active>& active, const core:
         active->dealt.clear();
         for (const core::LeasesDealt& refused : *batch) active->core->on_leases_refused(refused);
       });
+}
+
+// In the order of rounds: a statement takes the place of the links before it.
+void RunService::store_statement(const std::shared_ptr<Active>& active, const core::ChainGrowth& growth) {
+  rounds_.add("store a statement of the run's state",
+              in_this_term([this, run_id = active->manifest.run_id, statement = statement_row(growth).value(),
+                            rollbacks = active->rollbacks] {
+                return parts_.stores.training.chains.state(run_id, statement, rollbacks);
+              }));
 }
 
 void RunService::store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/crypto/keys.h"
+#include "shared/manifest/signed_manifest.h"
 #include "shared/reach/prober.h"
 #include "shared/reach/relay_types.h"
 
@@ -48,6 +50,8 @@ class RunService final : public reach::RelayRules {
     const HostTable& hosts;
     const Clock& clock;
     crypto::PublicKey manifest_key;
+    // Returns the key that signs now, with the root's certificate. Empty: states of runs are not signed.
+    std::function<Result<manifest::SigningKey>()> signing_key{};
   };
   // Everything in `parts` must outlive the service.
   explicit RunService(const Parts& parts, core::CoordinatorOptions options = {});
@@ -93,13 +97,15 @@ class RunService final : public reach::RelayRules {
  private:
   struct Active;
   Status activate(const db::Run& run);
-  Status follow_signature(Active& active, const db::Run& run) EXCLUDES(mutex_);
+  Status follow_signature(const std::shared_ptr<Active>& active, const db::Run& run) EXCLUDES(mutex_);
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned);
   void store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt);
   void restart_probation(AccountId account);
+  Status take_signing_key(Active& active) const;
+  void store_statement(const std::shared_ptr<Active>& active, const core::ChainGrowth& growth);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);
   void store(std::string what, StoreWriter::Write write);

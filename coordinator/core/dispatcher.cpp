@@ -140,7 +140,7 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
     reply.donors = at.members.donors(member.who.peer, wire::kDonorsMax);
     introductions_.introduce(at.now, member.who.peer, reply.donors);
     const auto& kept = checkpoint_.newest();
-    if (reply.donors.empty() && kept && kept->state_digest == canonical) reply.checkpoint = kept;
+    if (reply.donors.empty() && kept && kept->state_digest == canonical) reply.kept.checkpoint = kept;
   }
   if (!member.ready() || !member.works() || at.run.state != wire::RunState::running) return;
   if (checkpoint_.due(at.now, at.run.round, settings_.options) && !sends_fast(member, at.members)) return;

@@ -37,6 +37,9 @@ bool is_proven(const KnownHosts& hosts, const std::vector<Seat>& column, const G
   return wire::check_proof(proof).ok() && is_signed(proof.one) && is_signed(proof.other);
 }
 
+// True if a group that averaged at this state may decide a round that begins with `canonical`.
+bool begins_with(const Digest& base, const Digest& canonical) { return base.is_zero() || base == canonical; }
+
 // A column without any account that has a voice confirms its own claims: nobody else was there.
 std::vector<Seat> with_voices(std::vector<Seat> column) {
   SeatedGroup alone;
@@ -56,7 +59,8 @@ struct Judge::Verdict {
   std::set<PeerId> holders;
 };
 
-Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered) : settings_(settings) {
+Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered)
+    : settings_(settings), chain_(settings.manifest.run_id, settings.options.signer, recovered.chain) {
   credit_.replace(recovered.credited);
   const Digest& first = settings.manifest.initial_state_digest;
   known_states_.add({0, first});
@@ -195,6 +199,9 @@ Status Judge::check(const RunStatus& run, const wire::RoundReport& report, const
   }
   if (group != nullptr && electorates_.deciding(report.round, report.group) == nullptr) {
     return untimely(report, "the round was planned again, without its group");
+  }
+  if (report.round == run.round && !begins_with(report.base_digest, run.canonical)) {
+    return untimely(report, "its group averaged at another state than the swarm's");
   }
   if (report.round > run.round && !reports_.has_spoken(reporter, report.round - 1)) {
     return untimely(report, "its sender has not reported the round before");
@@ -363,6 +370,8 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   const std::set<PeerId> against = contradicting(round, result);
   decided_[round] = {result.group, result.state_digest};
   std::erase_if(decided_, [round](const auto& entry) { return entry.first + kRemembered < round; });
+  const auto link = link_of(verdict->group, result, reports_.classes(round), at.run.canonical);
+  decided.chain = chain_.on_decided(at.wall, link ? &*link : nullptr, round, result.state_digest);
   decided.successor = successor_of(verdict->group, verdict->contributions, result.state_digest);
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));
@@ -451,6 +460,7 @@ void Judge::begin_round(const RunStatus& run, MemberTable& members, Ops& ops) {
   reports_.forget_below(run.round);
   // Earlier reports about this round count if they are of a group that may decide it.
   reports_.forget(run.round, [&](const ResultClass& result) {
+    if (!begins_with(result.base_digest, run.canonical)) return false;
     const SeatedGroup* group = electorates_.deciding(run.round, result.group);
     if (group == nullptr) return !vouchers_.empty();
     return group->is_grid() == !result.accepted.empty() && result.members.size() == 1 &&

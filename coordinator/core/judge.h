@@ -85,6 +85,7 @@ class Judge {
   // coordinator has.
   std::optional<StateAdopted> find_lost_state(const Situation& at, const std::optional<wire::Checkpoint>& kept);
 
+  [[nodiscard]] StateChainBook& chain() { return chain_; }
   [[nodiscard]] const ReportBook& reports() const { return reports_; }
   [[nodiscard]] Standing standing_of(const PeerId& peer) const { return reputation_.of(peer); }
   // The member's figure in this round is false.
@@ -129,6 +130,7 @@ class Judge {
   std::vector<Seat> vouchers_;         // the electorate of the round before, while groups may have been forgotten
   KnownStates known_states_;
   ReportBook reports_;
+  StateChainBook chain_;
   struct DecidedResult {
     GroupId group;
     Digest state_digest;

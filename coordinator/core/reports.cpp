@@ -31,13 +31,15 @@ bool same_contributions(const std::vector<wire::Contribution>& a, const std::vec
 }
 
 bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
-  if (a.group != b.group || a.result_digest != b.result_digest || a.state_digest != b.state_digest) return false;
+  if (a.group != b.group || a.base_digest != b.base_digest) return false;
+  if (a.result_digest != b.result_digest || a.state_digest != b.state_digest) return false;
   if (b.grid) return a.accepted == b.grid->accepted;
   return a.accepted.empty() && same_contributions(a.contributions, normalized(b.contributions));
 }
 
-// A reporter is remembered twice, in nodes of a tree.
-constexpr std::size_t kReporterBytes = 2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*));
+// A reporter is remembered twice, in nodes of a tree, and its signature once.
+constexpr std::size_t kReporterBytes =
+    2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*)) + sizeof(wire::MemberSignature);
 
 ResultClass class_of(const wire::RoundReport& report) {
   ResultClass made;
@@ -48,6 +50,7 @@ ResultClass class_of(const wire::RoundReport& report) {
     made.contributions = normalized(report.contributions);
   }
   made.members.resize(std::max<std::size_t>(1, made.accepted.size()));
+  made.base_digest = report.base_digest;
   made.result_digest = report.result_digest;
   made.state_digest = report.state_digest;
   return made;
@@ -115,7 +118,8 @@ std::vector<HeldResult> results_of(const std::vector<ResultClass>& classes, cons
     if (said.group != group) continue;
     const auto held = std::find_if(results.begin(), results.end(), [&](const HeldResult& other) {
       const ResultClass& first = *other.told.front();
-      return first.result_digest == said.result_digest && first.state_digest == said.state_digest;
+      return first.base_digest == said.base_digest && first.result_digest == said.result_digest &&
+             first.state_digest == said.state_digest;
     });
     if (held == results.end()) {
       results.push_back({{&said}});
@@ -211,6 +215,7 @@ Status ReportBook::add(TimePoint now, const PeerId& reporter, const wire::RoundR
   if (fresh) found = round.classes.insert(round.classes.end(), std::move(*fresh));
   round.first_of.try_emplace(report.group, now);
   found->reporters.insert(reporter);
+  if (report.signature) found->signatures.emplace(reporter, *report.signature);
   std::vector<PeerId>& named = found->members[report.grid ? report.grid->column : 0];
   if (named.empty()) named = sorted(report.members);
   if (report.grid) add_claim(*found, reporter, report);

@@ -28,10 +28,12 @@ struct ResultClass {
   std::vector<wire::Contribution> contributions;  // for one group: sorted by peer, samples above zero
   std::vector<SampleCount> accepted;              // by column; empty for one group
   std::vector<ColumnClaim> claims;                // for a grid
+  Digest base_digest;  // the state at which the group averaged; zero: an older program has kept the report
   Hash128 result_digest;
   Digest state_digest;
   std::set<PeerId> reporters;
-  double loss_sum = 0;  // sum over the reporters that had a loss
+  std::map<PeerId, wire::MemberSignature> signatures;  // by reporter; checked by whoever brings reports here
+  double loss_sum = 0;                                 // sum over the reporters that had a loss
   int losses = 0;
   std::int64_t averaging_ms = 0;  // the longest
 };

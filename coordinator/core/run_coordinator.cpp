@@ -58,6 +58,8 @@ class RunCoordinator::Impl {
   void advance(TimePoint now, WallTime wall, Ops& ops);
   [[nodiscard]] Planner::Situation planning(TimePoint now) const;
   [[nodiscard]] Judge::Situation judging(TimePoint now, WallTime wall) const;
+  // The project states which state the round in work begins with.
+  void state(WallTime wall, wire::StatementCause cause, Ops& ops);
 
   const RunSettings settings;
   RunStatus run;
@@ -116,6 +118,7 @@ void RunCoordinator::Impl::answer(TimePoint now, Member& member, const wire::Hea
   const Dispatcher::Situation at{now, run, members, judge.credit(), outlook};
   decision.reply = dispatcher.answer(at, member, heartbeat, decision.ops);
   decision.reply.notice = Dispatcher::notice(at, member);
+  if (heartbeat.state_proof_wanted) decision.reply.kept.state_proof = judge.chain().proof();
 }
 
 void RunCoordinator::Impl::say_goodbye(const PeerId& peer) {
@@ -146,7 +149,10 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   for (const GroupId& hopeless : judge.sweep(judging(now, wall))) planner.give_up(hopeless);
   if (run.round > 0) {  // everybody makes the state of round 0
     const auto adopted = judge.find_lost_state(judging(now, wall), dispatcher.checkpoint().newest());
-    if (adopted) adopt(now, *adopted, ops);
+    if (adopted) {
+      adopt(now, *adopted, ops);
+      state(wall, wire::StatementCause::loss, ops);
+    }
   }
   drop_failed_plan(now, wall);
 }
@@ -228,6 +234,11 @@ void RunCoordinator::Impl::adopt(TimePoint now, const StateAdopted& adopted, Ops
   ops.emplace_back(adopted);
 }
 
+void RunCoordinator::Impl::state(WallTime wall, wire::StatementCause cause, Ops& ops) {
+  ChainGrowth growth = judge.chain().state(wall, cause, run.round, run.canonical);
+  if (!growth.statement.empty()) ops.emplace_back(StateStated{std::move(growth)});
+}
+
 void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Digest& canonical,
                                        const std::vector<PeerId>& averaged, Ops& ops) {
   run.round = round;
@@ -303,6 +314,12 @@ TimePoint RunCoordinator::next_deadline() const {
   if (due == kNever) return sweep;
   // A look that found nobody to plan with is not repeated at once.
   return std::min(sweep, std::max(impl.advanced + impl.settings.options.heartbeats.min, due));
+}
+
+std::vector<StoreOp> RunCoordinator::state_again(WallTime wall) {
+  std::vector<StoreOp> ops;
+  impl_->state(wall, wire::StatementCause::start, ops);
+  return ops;
 }
 
 void RunCoordinator::on_stored(RoundIndex round) {

@@ -47,6 +47,9 @@ class RunCoordinator {
   // Returns when on_timer wants to be called next; kNever while no member is present.
   [[nodiscard]] TimePoint next_deadline() const;
 
+  // Signs a statement of the present state: the run has none yet, or the project signs with another key now.
+  std::vector<StoreOp> state_again(WallTime wall);
+
   // The store has taken RoundDecided of this round and of all before it.
   void on_stored(RoundIndex round);
   // The store will never take this round: it is over all the same, but nobody gets credit for it.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "coordinator/core/electorate.h"
+#include "coordinator/core/state_chain_book.h"
 #include "shared/base/clock.h"
 #include "shared/base/epoch_samples.h"
 #include "shared/base/ids.h"
@@ -138,7 +140,8 @@ struct CoordinatorOptions {
   CheckpointOptions checkpoints{};
   bool dial_back = false;     // members are believed to be dialable once they have been dialled, not on their word
   wire::Endpoint relay = {};  // the operator's, for members that no volunteer relays for; `peer` is the relay itself
-  std::uint64_t nonce = 1;    // differs at every start, so that group ids never repeat
+  std::shared_ptr<const StateSigner> signer = {};  // null: states are not signed
+  std::uint64_t nonce = 1;                         // differs at every start, so that group ids never repeat
 };
 
 // A member and its sample lane.
@@ -194,6 +197,7 @@ struct RecoveredRun {
   std::optional<RoundIndex> evaluated_round;
   std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
   RecoveredLeases leases;
+  RecoveredChain chain;
 };
 
 // Work for the store, in order. The shell keeps each item until the store has taken it.
@@ -216,6 +220,7 @@ struct RoundDecided {
   std::int64_t averaging_ms = 0;
   WallTime wall;
   std::optional<SeatedGroup> successor;  // may decide the next round; to be stored with this one
+  ChainGrowth chain;                     // to be stored with this round
   std::vector<AccountId> confirmed;      // accounts on probation, each once, whose work another account vouched for
 };
 // A group that may decide its round. It is of use until the round after its own is decided.
@@ -274,6 +279,10 @@ struct StateAdopted {
   Digest state_digest;
   Ground ground = Ground::copy;
 };
+// The project states by itself which state the run goes on from.
+struct StateStated {
+  ChainGrowth chain;
+};
 // The state that a member was asked to send a copy of.
 struct CheckpointWanted {
   RunId run_id;
@@ -287,9 +296,9 @@ struct SeatChanged {
   bool sits_out = false;
   std::string why;  // the text that the volunteer sees
 };
-using StoreOp =
-    std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, ProbationRestarted, LaneAssigned, LeasesDealt,
-                 SamplesTried, SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, SeatChanged>;
+using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, ProbationRestarted, LaneAssigned, LeasesDealt,
+                             SamplesTried, SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, StateStated,
+                             SeatChanged>;
 
 // The volume that two members may pass through the operator's relay.
 struct RelayShare {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coordinator/operations/runs.h"
+#include "shared/manifest/signed_statement.h"
 
 namespace starling::operations {
 namespace {
@@ -78,10 +79,19 @@ Result<RollbackPlan> plan_rollback(const Desk& desk, const db::Run& run, RoundIn
   return plan;
 }
 
-Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, CreditFate credit) {
+Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, CreditFate credit,
+                               const manifest::SigningKey& signer) {
   RollbackDone done;
   const RoundIndex to = plan.to.round;
-  STARLING_ASSIGN(done.rollback, desk.stores.training.runs.roll_back({plan.run.run_id, to, desk.clock.wall_now()}));
+  const RunId& run_id = plan.run.run_id;
+  const WallTime now = desk.clock.wall_now();
+  STARLING_ASSIGN(const db::StateChain chain, desk.stores.training.chains.read(run_id));
+  const std::int64_t serial = std::max(now.unix_ms, chain.statement ? chain.statement->serial + 1 : 0);
+  const auto state = [&](RoundIndex round, const Digest& state_digest) {
+    const wire::StateStatement statement{run_id, round, state_digest, serial, wire::StatementCause::rollback};
+    return db::StateStatement{round, serial, manifest::sign_statement(statement, signer)};
+  };
+  STARLING_ASSIGN(done.rollback, desk.stores.training.runs.roll_back({run_id, to, now, state}));
   STARLING_TRY(note(desk, "run rollback", plan.run.run_id,
                     fmt::format("from round {} to the state of round {}, credit {}", done.rollback.round, to,
                                 credit == CreditFate::keep ? "kept" : "reversed")));

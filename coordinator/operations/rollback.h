@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coordinator/operations/desk.h"
+#include "shared/manifest/signed_manifest.h"
 
 namespace starling::operations {
 
@@ -33,9 +34,11 @@ struct RollbackDone {
   db::Rollback rollback;
   db::CorrectionOutcome reversed;
 };
-// Works while the project is served: the server takes it over within a second. An interrupted reversal of credit can be
-// finished with `credit reverse`.
-Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, CreditFate credit);
+// Signs a statement of the state with which the run goes on, for volunteers know later ones. Works while the project is
+// served: the server takes it over within a second. An interrupted reversal of credit can be finished with `credit
+// reverse`.
+Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, CreditFate credit,
+                               const manifest::SigningKey& signer);
 
 // "12, 40 to 43": ascending rounds, for people.
 std::string shown_rounds(const std::vector<RoundIndex>& rounds);

@@ -48,7 +48,8 @@ Status roll_back_run(const RollbackOptions& options) {
   }
   STARLING_ASSIGN(
       const auto done,
-      operations::roll_back(desk, plan, reverses ? operations::CreditFate::reverse : operations::CreditFate::keep));
+      operations::roll_back(desk, plan, reverses ? operations::CreditFate::reverse : operations::CreditFate::keep,
+                            {project.manifest_key, project.key_certificate}));
   if (reverses) {
     fmt::print("took back {} ledger lines: {} samples, {:.6f} credit\n", done.reversed.lines,
                done.reversed.taken_back.samples, db::credit_of(done.reversed.taken_back));

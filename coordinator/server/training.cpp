@@ -30,6 +30,12 @@ Result<core::CoordinatorOptions> core_options(const ServeOptions& options, const
   return core;
 }
 
+// The key that signs at this moment: `keys rotate` may have replaced the one of the start.
+Result<manifest::SigningKey> signing_key(const ProjectFiles& files) {
+  STARLING_ASSIGN(const Project project, load_project(files.directory));
+  return manifest::SigningKey(project.manifest_key, project.key_certificate);
+}
+
 // The TLS identity that this computer shows on volunteers' ports and at its relay.
 Result<crypto::TlsContext> as_peer(const Project& project, const ServerIdentity& identity) {
   return crypto::TlsContext::peer(project.authority.certificate_pem(), identity.volunteers);
@@ -59,7 +65,9 @@ Result<std::unique_ptr<reach::RelayServer>> open_relay(const ServeOptions& optio
 
 Training::Training(const TrainingParts& parts, const core::CoordinatorOptions& options)
     : hosts(parts.stores.people.accounts, parts.clock),
-      run({parts.stores, hosts, parts.clock, parts.project.root}, options),
+      run({parts.stores, hosts, parts.clock, parts.project.root,
+           [files = parts.project.files] { return signing_key(files); }},
+          options),
       checkpoints(parts.project.files.artefacts()) {}
 
 Result<std::unique_ptr<Training>> open_training(const TrainingParts& parts) {

@@ -7,6 +7,7 @@
 #include "db/stores/electorate_rows.h"
 #include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
+#include "db/stores/state_chain_rows.h"
 
 namespace starling::db {
 namespace {
@@ -78,6 +79,10 @@ Result<AppendOutcome> append_in(Connection& connection, const RoundResult& resul
   if (result.successor) {
     STARLING_TRY(insert_seated_group(connection, result.record.run_id, *result.successor));
   }
+  if (!result.link.empty()) {
+    STARLING_TRY(insert_link(connection, result.record.run_id, result.record.round, result.link));
+  }
+  if (result.statement) STARLING_TRY(put_statement(connection, result.record.run_id, *result.statement));
   return outcome;
 }
 

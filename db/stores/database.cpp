@@ -100,9 +100,10 @@ struct SqlTraining {
   SqlLaneStore lanes{access};
   SqlLeaseStore leases{access};
   SqlElectorateStore electorates{access};
+  SqlStateChainStore chains{access};
   SqlArtefactStore artefacts{access};
   SqlCheckpointStore checkpoints{access};
-  TrainingStores stores{runs, contributions, evaluations, lanes, leases, electorates, artefacts, checkpoints};
+  TrainingStores stores{runs, contributions, evaluations, lanes, leases, electorates, chains, artefacts, checkpoints};
 };
 
 struct SqlCredit {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,11 +112,26 @@ struct Rollback {
   // True for a round whose result is given up.
   [[nodiscard]] bool gives_up(RoundIndex decided) const { return to_round <= decided && decided <= round; }
 };
+// The project's signed statement of the state with which a round begins.
+struct StateStatement {
+  RoundIndex round = 0;
+  std::int64_t serial = 0;
+  std::string text;  // opaque here
+  friend bool operator==(const StateStatement&, const StateStatement&) = default;
+};
+// The newest statement of a run, and the links of the rounds since.
+struct StateChain {
+  std::optional<StateStatement> statement;
+  std::vector<std::string> links;  // by round; opaque here
+};
+
 // Takes the run back to the state that `to_round` began with.
 struct RollbackRequest {
   RunId run_id;
   RoundIndex to_round = 0;
   WallTime now;
+  // Signs the state with which the run goes on, in that round. Empty: no statement.
+  std::function<StateStatement(RoundIndex round, const Digest& state_digest)> state{};
 };
 
 // The result of one group in one round.

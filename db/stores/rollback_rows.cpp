@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "db/stores/electorate_rows.h"
+#include "db/stores/state_chain_rows.h"
 
 namespace starling::db {
 namespace {
@@ -82,6 +83,10 @@ Result<Rollback> roll_back_in(Connection& connection, const RollbackRequest& req
   STARLING_TRY(go_on_with_copy(connection, rollback));
   STARLING_TRY(free_samples(connection, rollback));
   STARLING_TRY(delete_seated_groups(connection, request.run_id, INT64_MAX));
+  if (request.state) {
+    const RoundIndex next = rollback.round + 1;
+    STARLING_TRY(put_statement(connection, request.run_id, request.state(next, rollback.state_digest)));
+  }
   return rollback;
 }
 

@@ -194,6 +194,17 @@ class SqlElectorateStore final : public ElectorateStore {
   Access access_;
 };
 
+// The tables state_statement and state_link.
+class SqlStateChainStore final : public StateChainStore {
+ public:
+  explicit SqlStateChainStore(Access access) : access_(access) {}
+  Status state(const RunId& run_id, const StateStatement& statement, std::int64_t rollbacks) override;
+  Result<StateChain> read(const RunId& run_id) const override;
+
+ private:
+  Access access_;
+};
+
 // The table artefact.
 class SqlArtefactStore final : public ArtefactStore {
  public:

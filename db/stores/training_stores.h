@@ -39,9 +39,11 @@ struct RoundResult {
   RoundRecord record;
   std::vector<Contribution> contributions;
   std::vector<CountedSamples> counted{};
-  std::optional<SeatedGroup> successor{};  // group that may decide the next round
-  std::vector<AccountId> confirmed{};      // accounts, each once, whose work in the round another account confirmed
-  std::int64_t rollbacks = 0;              // the run's, as the one who decided the round knows them
+  std::optional<SeatedGroup> successor{};     // group that may decide the next round
+  std::vector<AccountId> confirmed{};         // accounts, each once, whose work in the round another account confirmed
+  std::string link{};                         // proves the new state by members' signatures; empty: none
+  std::optional<StateStatement> statement{};  // takes the place of a link
+  std::int64_t rollbacks = 0;                 // the run's, as the one who decided the round knows them
 };
 
 // The lines that a call added. A repeated call adds none.
@@ -125,6 +127,16 @@ class ElectorateStore {
   virtual Result<std::vector<SeatedGroup>> list(const RunId& run_id) const = 0;  // by round
 };
 
+// Proofs of the states of runs, for members. ContributionStore::append adds links, and RunStore::roll_back a statement.
+class StateChainStore {
+ public:
+  virtual ~StateChainStore() = default;
+  // Replaces the run's statement, and removes links of rounds before it. failed_precondition unless the run has that
+  // many rollbacks.
+  virtual Status state(const RunId& run_id, const StateStatement& statement, std::int64_t rollbacks) = 0;
+  virtual Result<StateChain> read(const RunId& run_id) const = 0;
+};
+
 // The files that the project serves by their digests.
 class ArtefactStore {
  public:
@@ -156,6 +168,7 @@ struct TrainingStores {
   LaneStore& lanes;
   LeaseStore& leases;
   ElectorateStore& electorates;
+  StateChainStore& chains;
   ArtefactStore& artefacts;
   CheckpointStore& checkpoints;
 };

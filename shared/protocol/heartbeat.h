@@ -16,6 +16,7 @@
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/round_trouble.h"
 #include "shared/protocol/sample_lease.h"
+#include "shared/protocol/state_proof.h"
 #include "shared/protocol/states.h"
 
 namespace starling::wire {
@@ -51,6 +52,7 @@ struct Heartbeat {
   std::int64_t process = 0;
   SampleCount next_draw = 0;
   std::vector<RoundTrouble> troubles{};  // the last ones that no reply has followed yet
+  bool state_proof_wanted = false;       // the reply's state has to be proven
 };
 
 // The whole swarm's work toward a round.
@@ -89,6 +91,12 @@ struct NamedMembers {
   std::vector<PeerId> revoked;
 };
 
+// The coordinator's own help for a member that does not hold state_digest.
+struct KeptForMembers {
+  std::optional<Checkpoint> checkpoint;   // a copy, when no member holds the state
+  std::optional<StateProof> state_proof;  // for a member that asked for it; unset: states are not signed here
+};
+
 // Everything that is due, in one answer.
 struct HeartbeatReply {
   RunState run_state = RunState::created;
@@ -103,9 +111,9 @@ struct HeartbeatReply {
   std::int64_t next_heartbeat_ms = 1000;
   std::int64_t server_unix_ms = 0;  // the coordinator's wall clock
   bool renew_certificate = false;
-  std::optional<GroupInfo> group;        // the averaging this member must take part in
-  std::vector<Endpoint> donors;          // members that hold state_digest, when this member does not
-  std::optional<Checkpoint> checkpoint;  // state_digest's, when no member holds it but the coordinator does
+  std::optional<GroupInfo> group;  // the averaging this member must take part in
+  std::vector<Endpoint> donors;    // members that hold state_digest, when this member does not
+  KeptForMembers kept;
   bool send_checkpoint = false;  // it is this member's turn to send the coordinator the state it holds, state_digest
   // It is this member's turn to measure the held-out loss of the state at the start of this round, once it is there.
   // "evaluate": true goes with it; from an older coordinator that stands alone, and means the state of `round`.

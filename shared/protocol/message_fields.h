@@ -11,6 +11,7 @@
 #include "shared/protocol/release_feed.h"
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/sample_lease.h"
+#include "shared/protocol/state_proof.h"
 #include "shared/protocol/states.h"
 #include "shared/protocol/team.h"
 #include "shared/protocol/unusable_samples.h"
@@ -33,6 +34,7 @@ constexpr std::array<std::string_view, 7> kPhaseWords = {"joining", "downloading
 constexpr std::array<std::string_view, 5> kRoleWords = {"full", "client-only", "auxiliary", "deferred", "late"};
 constexpr std::array<std::string_view, 3> kReachabilityWords = {"unknown", "reachable", "blocked"};
 constexpr std::array<std::string_view, 5> kFaultWords = {"absent", "gone", "silent", "slow", "nonsense"};
+constexpr std::array<std::string_view, 4> kStatementCauseWords = {"start", "advance", "loss", "rollback"};
 constexpr std::array<std::string_view, 4> kRunStateWords = {"created", "running", "paused", "complete"};
 
 inline std::span<const std::string_view> words_of(MemberPhase /*phase*/) { return kPhaseWords; }
@@ -40,6 +42,7 @@ inline std::span<const std::string_view> words_of(MemberRole /*role*/) { return 
 inline std::span<const std::string_view> words_of(Reachability /*reachability*/) { return kReachabilityWords; }
 inline std::span<const std::string_view> words_of(Fault /*fault*/) { return kFaultWords; }
 inline std::span<const std::string_view> words_of(RunState /*state*/) { return kRunStateWords; }
+inline std::span<const std::string_view> words_of(StatementCause /*cause*/) { return kStatementCauseWords; }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, ErrorReply>& message) {
@@ -102,6 +105,12 @@ void each_field(Visitor& visit, Seen<Visitor, GridShare>& grid) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, MemberSignature>& signature) {
+  visit("key", signature.key);
+  visit("signature", signature.signature);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("round", report.round, kCount);
   visit("group", report.group);
@@ -109,6 +118,7 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("members", report.members, Items{kGroupMembersMax});
   visit("contributions", report.contributions, Items{kGroupMembersMax});
   visit("grid", report.grid);
+  visit("base_digest", report.base_digest, kLeftOutIfUnset);
   visit("result_digest", report.result_digest);
   visit("state_digest", report.state_digest);
   visit("loss", report.loss, Real{-1e9, 1e9});
@@ -116,6 +126,7 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("bytes_sent", report.bytes_sent, kCount);
   visit("bytes_received", report.bytes_received, kCount);
   visit("complaints", report.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
+  visit("signed_by", report.signature);
 }
 
 template <typename Visitor>
@@ -176,6 +187,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
     visit("next_draw", message.next_draw, Whole{0, kDrawMax});
   }
   visit("troubles", message.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
+  visit("state_proof_wanted", message.state_proof_wanted, kLeftOutIfUnset);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 
@@ -257,6 +269,45 @@ void each_field(Visitor& visit, Seen<Visitor, Checkpoint>& checkpoint) {
   visit("bytes", checkpoint.file.bytes, Whole{1, kMessageCountMax});
 }
 
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, StateVoter>& voter) {
+  visit("peer", voter.peer);
+  visit("voter", voter.voter, Whole{0, kGroupMembersMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, StateVote>& vote) {
+  visit("rank", vote.rank, Whole{0, kGroupMembersMax});
+  each_field(visit, vote.signature);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, StateLink>& link) {
+  visit("round", link.round, kCount);
+  visit("group", link.group);
+  visit("base_digest", link.base_digest);
+  visit("result_digest", link.result_digest);
+  visit("state_digest", link.state_digest);
+  visit("voters", link.voters, Items{kGroupMembersMax});
+  visit("votes", link.votes, Items{kGroupMembersMax});
+  visit("seal", link.seal);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, StateStatement>& statement) {
+  visit("run_id", statement.run_id, Text{kNameBytesMax});
+  visit("round", statement.round, kCount);
+  visit("state_digest", statement.state_digest);
+  visit("serial", statement.serial, kCount);
+  visit("cause", statement.cause);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, StateProof>& proof) {
+  visit("statement", proof.statement, Text{kStatementBytesMax});
+  visit("links", proof.links, Items{kStateLinksMax});
+}
+
 // "evaluate": true stands alone where an older coordinator says it, and means the state of `round`.
 template <typename Visitor>
 void visit_evaluate_round(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
@@ -285,7 +336,7 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit("group", message.group);
   visit("donors", message.donors, Items{kDonorsMax});
   visit("send_checkpoint", message.send_checkpoint, kLeftOutIfUnset);
-  visit("checkpoint", message.checkpoint);
+  visit("checkpoint", message.kept.checkpoint);
   visit_evaluate_round(visit, message);
   visit("credited_samples", message.credited.samples, kCount);
   visit("credit", message.credited.credit, kRate);
@@ -298,6 +349,7 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
     visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
     visit("relay_bytes", message.relaying.bytes_per_round, kCount);
   }
+  visit("state_proof", message.kept.state_proof);
   visit("newcomers", message.named.newcomers, Items{kNewcomersMax}, InObject{"peer"});
   if (visit.has("revoked", !message.named.revoked.empty())) {
     visit("revoked", message.named.revoked, Items{kRevokedMax}, InObject{"peer"});

@@ -45,6 +45,19 @@ struct GridShare {
   std::uint32_t column = 0;           // its own
   std::vector<SampleCount> accepted;  // by column: samples that the heads have averaged into the result
 };
+// The raw bytes of an Ed25519 public key, and of a signature.
+struct KeyTag;
+struct SignatureTag;
+using KeyBytes = FixedId<KeyTag, 32>;
+using SignatureBytes = FixedId<SignatureTag, 64>;
+
+// A member's signature. The key proves itself: the digest of its SubjectPublicKeyInfo is the member's PeerId.
+struct MemberSignature {
+  KeyBytes key;
+  SignatureBytes signature;
+  friend bool operator==(const MemberSignature&, const MemberSignature&) = default;
+};
+
 // A member's account of a round that it finished. The coordinator believes it when more than half of the group's
 // accounts agree.
 struct RoundReport {
@@ -54,14 +67,30 @@ struct RoundReport {
   std::vector<PeerId> members;  // the planned ones; in a grid, those of the reporter's column
   std::vector<Contribution> contributions;
   std::optional<GridShare> grid;
+  Digest base_digest{};   // the state at which the group averaged; zero: an older program has kept the report
   Hash128 result_digest;  // digest of the averaged vector and its contributor sets
   Digest state_digest;    // the replica's after the step: the state of round + 1
   double loss = 0;        // the reporter's own mean training loss in the round, nats; NaN-free
   std::int64_t averaging_ms = 0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
-  std::vector<Complaint> complaints{};  // the reporter's own
+  std::vector<Complaint> complaints{};         // the reporter's own
+  std::optional<MemberSignature> signature{};  // the reporter's, over signed_text(); made when the report is sent
 };
+
+// The facts of a report that its sender signs.
+struct SignedResult {
+  RoundIndex round = 0;
+  GroupId group;
+  Digest base_digest;
+  Hash128 result_digest;
+  Digest state_digest;
+};
+inline SignedResult signed_result(const RoundReport& report) {
+  return {report.round, report.group, report.base_digest, report.result_digest, report.state_digest};
+}
+// The bytes under the signature. They name their purpose and the run, so that no signature serves for anything else.
+std::string signed_text(const RunId& run_id, const SignedResult& result);
 
 // One member's measurement of the state at the start of `round`.
 struct EvaluationReport {

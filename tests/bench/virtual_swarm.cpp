@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shared/crypto/digest.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/protocol/heartbeat.h"
 #include "tests/bench/https_connection.h"
 
@@ -72,6 +73,7 @@ class VirtualTrainer final : private session::Session::Mediator {
     VirtualSwarm& swarm;
     const CoordinatorProcess& coordinator;
     crypto::TlsContext tls;
+    crypto::PrivateKey key;
     double samples_per_s = 1;
   };
   VirtualTrainer(Parts parts, const session::SessionOptions& options)
@@ -111,7 +113,9 @@ class VirtualTrainer final : private session::Session::Mediator {
     if (connection_ == nullptr) {
       connection_ = std::make_unique<HttpsConnection>(parts_.loop, parts_.coordinator.port(), parts_.tls);
     }
-    connection_->post("/v1/heartbeat", wire::encode(heartbeat), [this](const Result<std::string>& body) {
+    wire::Heartbeat told = heartbeat;
+    for (wire::RoundReport& report : told.reports) manifest::sign_report(told.run_id, parts_.key, report);
+    connection_->post("/v1/heartbeat", wire::encode(told), [this](const Result<std::string>& body) {
       auto reply = body.ok() ? wire::decode_heartbeat_reply(*body) : Result<wire::HeartbeatReply>(body.error());
       happen(TimePoint{}, [this, reply = std::move(reply)](TimePoint now) {
         if (reply.ok()) return session_.on_heartbeat_reply(now, *reply);
@@ -183,8 +187,10 @@ VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinato
     options.listen_port = kListenPort;
     options.seed = trainers_.size();
     options.initial_state_digest = coordinator.initial_state();
-    trainers_.push_back(std::make_unique<VirtualTrainer>(
-        VirtualTrainer::Parts{loop, *this, coordinator, tls_of(coordinator, volunteer), samples_per_s_each}, options));
+    trainers_.push_back(
+        std::make_unique<VirtualTrainer>(VirtualTrainer::Parts{loop, *this, coordinator, tls_of(coordinator, volunteer),
+                                                               volunteer.key, samples_per_s_each},
+                                         options));
   }
 }
 

@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 
 import programs
+import results
 import suite
 from swarm_case import LITTLE_MODEL, RUN_ID, SwarmCase
 
@@ -124,7 +125,36 @@ class WaysBack(SwarmCase):
         self.wait_for_a_joint_round_from(first)
         self.command("credit", "check", self.project())
 
-    def test_3_a_backup_has_no_key_that_a_passphrase_does_not_open(self):
+    def test_3_a_state_that_nobody_signed_is_loaded_by_nobody(self):
+        (ada, ben), server = self.swarm.volunteers, self.swarm.coordinator.server
+        self.swarm.coordinator.pause_run(RUN_ID)
+
+        def settled():
+            told = list(self.swarm.statuses().values())
+            return all(one and one["phase"] == "waiting" and not one["reports_waiting"] for one in told) and (
+                results.same_state(told))
+
+        programs.wait_until(settled, "both wait at one state")
+        ada.daemon.stop()
+        ben.daemon.stop()
+        server.stop()
+        invented = b"\x66" * 32
+        with sqlite3.connect(self.project() / "coordinator.db") as db:
+            last, = db.execute("SELECT max(round) FROM round").fetchone()
+            db.execute("UPDATE round SET state_digest = ? WHERE round = ?", (invented, last))
+        db.close()
+        server.start()
+        self.wait_for_log(server, f"the state of round {last + 1} is not the one that members have signed")
+        self.swarm.coordinator.start_run(RUN_ID)
+        ada.start()
+        refusal = f"names a state of round {last + 1} that is not proven"
+        programs.wait_until(lambda: refusal in str(ada.status()), "the refusal in the status")
+        # Both hold the true state, and the project says that it goes on from there.
+        ben.start()
+        self.wait_for_a_joint_round_from(last + 1)
+        self.assertNotIn(refusal, str(ada.status()))
+
+    def test_4_a_backup_has_no_key_that_a_passphrase_does_not_open(self):
         passphrase = self.folder / "passphrase"
         passphrase.write_text(PASSPHRASE + "\n")
         wrong = self.folder / "wrong"
@@ -146,7 +176,7 @@ class WaysBack(SwarmCase):
         self.command("restore", made, restored, "--passphrase-file", passphrase)
         self.assertEqual((restored / "ca.key").read_bytes(), (self.project() / "ca.key").read_bytes())
 
-    def test_4_the_restored_project_obeys_operators_by_their_roles(self):
+    def test_5_the_restored_project_obeys_operators_by_their_roles(self):
         restored = self.folder / "restored"
         password = self.folder / "password"
         password.write_text("a long password of mine\n")
@@ -170,7 +200,7 @@ class WaysBack(SwarmCase):
         status = self.command("run", "status", restored, RUN_ID).stdout
         self.assertIn("is paused", status)
 
-    def test_5_the_log_is_whole_until_somebody_changes_a_line(self):
+    def test_6_the_log_is_whole_until_somebody_changes_a_line(self):
         restored = self.folder / "restored"
         whole = self.command("audit", restored, "--verify").stdout
         noted = whole.splitlines()[-1]

@@ -168,6 +168,13 @@ void add_roots(Seeds& seeds) {
   seeds.add("release_root", "feed", manifest::encode_joint_file(file));
 }
 
+void add_proofs(Seeds& seeds) {
+  using testing::filled;
+  seeds.add("state_proof", "link", wire::encode(filled<wire::StateLink>()));
+  seeds.add("state_proof", "statement", wire::encode(filled<wire::StateStatement>()));
+  seeds.add("state_proof", "proof", wire::encode(filled<wire::StateProof>()));
+}
+
 void add_control(Seeds& seeds) {
   const auto add = [&seeds](auto command) {
     testing::FieldFiller filler;
@@ -212,6 +219,7 @@ int main(int argc, char** argv) {
   add_messages(seeds);
   add_feeds(seeds);
   add_roots(seeds);
+  add_proofs(seeds);
   add_control(seeds);
   add_trainer_messages(seeds);
   return seeds.failed() ? 1 : 0;

@@ -6,6 +6,7 @@
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/permutation.h"
 #include "shared/run/low_rank.h"
+#include "tests/sim/signatures.h"
 #include "tests/support/plain_signer.h"
 
 namespace starling::sim {
@@ -38,12 +39,15 @@ void Coordinator::start() {
   recovered.groups = store_.groups;
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   recovered.leases = recovered_leases();
+  recovered.chain = store_.chain;
   core::CoordinatorOptions options;
+  options.signer = std::make_shared<ProjectKey>();
   options.checkpoints.interval = std::chrono::seconds(5);
   options.patience.restore = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
   core_ = std::make_unique<core::RunCoordinator>(manifest_, wire::averaged_floats(manifest_), recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
+  if (store_.chain.statement.empty()) take(core_->state_again(scheduler_.wall_now()));
 }
 
 core::RecoveredLeases Coordinator::recovered_leases() const {
@@ -120,6 +124,7 @@ void Coordinator::apply(const core::StoreOp& op) {
       std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });
       if (round->successor) store_.groups.push_back(*round->successor);
       for (const AccountId account : round->confirmed) ++store_.confirmed[account];
+      extend(round->chain);
     }
     std::erase_if(store_.leases,
                   [&](const auto& lease) { return lease.second.leases.front().last_round <= round->round; });
@@ -147,11 +152,21 @@ void Coordinator::apply(const core::StoreOp& op) {
     store_.confirmed.erase(restarted->account);
   } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
     if (on_adopted) on_adopted(*adopted);
+  } else if (const auto* stated = std::get_if<core::StateStated>(&op)) {
+    extend(stated->chain);
   } else if (const auto* figure = std::get_if<core::EvaluationStored>(&op)) {
     if (on_evaluated) on_evaluated(*figure);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
   }
+}
+
+void Coordinator::extend(const core::ChainGrowth& growth) {
+  if (!growth.link.empty()) store_.chain.links.push_back(wire::decode_state_link(growth.link).value());
+  if (growth.statement.empty()) return;
+  store_.chain.statement = growth.statement;
+  store_.chain.serial = growth.serial;
+  std::erase_if(store_.chain.links, [&](const wire::StateLink& link) { return link.round < growth.round; });
 }
 
 void Coordinator::arm_timer() {

@@ -34,6 +34,7 @@ struct Store {
   std::map<AccountId, int> confirmed;                                  // confirmed rounds, by account
   std::vector<SampleTried> tried;
   std::vector<SampleSetAside> set_aside;
+  core::RecoveredChain chain;
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;
 };
@@ -69,6 +70,7 @@ class Coordinator final : private core::KnownHosts {
   void take(std::vector<core::StoreOp> ops);
   [[nodiscard]] core::RecoveredLeases recovered_leases() const;
   void apply(const core::StoreOp& op);
+  void extend(const core::ChainGrowth& growth);
   void arm_timer();
 
   Scheduler& scheduler_;

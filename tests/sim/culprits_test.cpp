@@ -63,4 +63,17 @@ TEST_CASE("who sends garbage, and whose line is a hundred times slower than it t
   CHECK(slow.samples_per_s >= 0.9 * without.samples_per_s);
 }
 
+TEST_CASE("a coordinator that invents states leads nobody astray, and is followed when it tells the truth") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    SwarmOptions options;
+    options.seed = seed;
+    options.coordinator_lies = true;
+    options.length = std::chrono::seconds(20);
+    const SwarmResult result = *run_swarm(options);
+    CHECK(result.broken == "");
+    CHECK(result.rounds_decided > 10);
+  }
+}
+
 }  // namespace starling::sim

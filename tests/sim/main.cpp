@@ -271,6 +271,8 @@ const CLI::Option* add_swarm(CLI::App& app, Arguments& arguments) {
   swarm->add_option("--slow", arguments.swarm.slow_peers, "… and so many send at a hundredth of the speed they tell");
   swarm->add_option("--accounts", arguments.swarm.accounts,
                     "The volunteers belong to so many accounts, in turn; 0: each to one of its own");
+  swarm->add_flag("--coordinator-lies", arguments.swarm.coordinator_lies,
+                  "The coordinator names states to some of the volunteers that nobody has made");
   swarm->add_option("--byzantine", arguments.swarm.byzantine,
                     "Some of the volunteers lie in this way: all, " + sim::lie_names() +
                         ". No other faults, rounds of seconds. Each seed runs once more without liars, and is broken, "

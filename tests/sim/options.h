@@ -30,6 +30,7 @@ struct SwarmOptions {
   Duration length = std::chrono::seconds(60);  // length of the time with faults
   double seconds_between_faults = 5;           // mean, over the whole swarm; 0: no faults
   bool coordinator_faults = true;
+  bool coordinator_lies = false;  // while there are faults, it names states to some members that nobody has made
   // Interval at which one of all peers is killed and started again, from a third of `length` on; 0: never.
   double seconds_between_kills = 0;
   bool kills_reset = true;      // its system lives on, and resets its links; else nobody hears of it

@@ -6,7 +6,9 @@
 #include "shared/protocol/heartbeat.h"
 #include "shared/state/state_digest.h"
 #include "shared/swarm/plausible.h"
+#include "tests/sim/liar.h"
 #include "tests/sim/quadratic_problem.h"
+#include "tests/sim/signatures.h"
 
 namespace starling::sim {
 namespace {
@@ -54,6 +56,7 @@ void Peer::start() {
   options.checkpoint_interval = std::chrono::seconds(3);
   options.delay_parameter_updates = world_.manifest().round.delay_parameter_updates;
   options.initial_state_digest = world_.manifest().initial_state_digest;
+  options.trust = {verify_proof, disk_.known, [this](const session::KnownState& known) { disk_.known = known; }};
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
   if (world_.options().speeds_known) {
@@ -142,6 +145,7 @@ void Peer::start_evaluation() {
 
 void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
   end_meeting();
+  if (wanted == invented_state(round)) world_.fail("a member loads a state that the coordinator has invented");
   // The donor copies its state when asked; the copy then takes its time on the wire.
   Peer* donor = nullptr;
   for (const wire::Endpoint& endpoint : donors) {

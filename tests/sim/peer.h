@@ -122,6 +122,7 @@ class Peer final : private session::Session::Mediator {
     RoundIndex round = 0;
     std::vector<float> state;  // empty: no checkpoint yet
     std::vector<wire::RoundReport> pending;
+    session::KnownState known;
   };
   // A round's averaging, or a gossip meeting's.
   struct Averaging {

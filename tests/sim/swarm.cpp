@@ -23,6 +23,7 @@
 #include "tests/sim/network.h"
 #include "tests/sim/peer.h"
 #include "tests/sim/quadratic_problem.h"
+#include "tests/sim/signatures.h"
 #include "tests/sim/statistics.h"
 #include "tests/sim/swarm_manifest.h"
 
@@ -125,6 +126,8 @@ class Swarm final : private World, private Network::Mediator {
   void add_peers();
   // Starts the peer as soon as the project has enough established accounts.
   void join_established(Peer& peer);
+  [[nodiscard]] bool is_lied_to(const PeerId& peer) const;
+  void invent_state(wire::HeartbeatReply& reply) const;
   [[nodiscard]] bool lies(const Peer& peer) const { return peer.index() >= options_.peers; }
   [[nodiscard]] Liar& liar_of(const Peer& peer) {
     return liars_[static_cast<std::size_t>(peer.index() - options_.peers)];
@@ -243,8 +246,28 @@ void Swarm::take_checkpoint(const Peer& from, RoundIndex round, const Digest& di
   if (coordinator_.up()) coordinator_.on_checkpoint(from.id(), {round, digest, {digest, 1}}, from.state());
 }
 
+// A coordinator that lies does so to a quarter of the members at a time, for some seconds.
+bool Swarm::is_lied_to(const PeerId& peer) const {
+  if (!options_.coordinator_lies || scheduler_.now() >= TimePoint() + options_.length) return false;
+  constexpr double kLieS = 4;
+  const auto turn = static_cast<std::uint64_t>(to_seconds(scheduler_.now().time_since_epoch()) / kLieS);
+  return mix64(options_.seed ^ turn << 8 ^ peer.bytes[0]) % 4 == 0;
+}
+
+// The reply says that the swarm is a round further on, and has a state that nobody has made.
+void Swarm::invent_state(wire::HeartbeatReply& reply) const {
+  if (reply.state_digest.is_zero()) return;
+  ++reply.round;
+  reply.state_digest = invented_state(static_cast<std::uint64_t>(reply.round));
+  reply.group.reset();
+  reply.donors = {{peers_.front()->id(), "192.0.2.1", 1000}};
+}
+
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
-  const wire::Heartbeat heartbeat = lies(from) ? liar_of(from).tell(truth) : truth;
+  wire::Heartbeat heartbeat = lies(from) ? liar_of(from).tell(truth) : truth;
+  for (wire::RoundReport& report : heartbeat.reports) {
+    report.signature = sign(from.id(), wire::signed_text(heartbeat.run_id, wire::signed_result(report)));
+  }
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
   if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
   const auto reply_to = [this, peer = &from, life = from.incarnation()](const Result<wire::HeartbeatReply>& reply,
@@ -264,6 +287,7 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
     } else {
       wire::HeartbeatReply reply = coordinator_.on_heartbeat(id, heartbeat);
       if (const Peer* peer = find(id); lies(*peer)) reply = liar_of(*peer).hear(reply);
+      if (is_lied_to(id)) invent_state(reply);
       if (!reply.notice.empty()) log_debug("coordinator to {}: {}", id.brief(), reply.notice);
       if (reply_lost) {
         reply_to(nothing, kHeartbeatDeadline);

@@ -130,13 +130,13 @@ TEST_CASE("the beginning that the project has signed is made here, and no other 
 TEST_CASE("without donors the coordinator's copy is fetched, if it is of that state") {
   Replica replica({0, digest(7)}, {});
   wire::HeartbeatReply reply = names(5, digest(5));
-  reply.checkpoint.emplace();
-  reply.checkpoint->state_digest = digest(4);
+  reply.kept.checkpoint.emplace();
+  reply.kept.checkpoint->state_digest = digest(4);
   reply.notice = "nobody holds the model";
   REQUIRE(replica.judge(kStart, reply, false) == Verdict::foreign);
   CHECK(is<FromNobody>(replica.begin_fetch(kStart)));
   CHECK(replica.unsynced_reason() == "nobody holds the model");
-  reply.checkpoint->state_digest = digest(5);
+  reply.kept.checkpoint->state_digest = digest(5);
   REQUIRE(replica.judge(kStart, reply, false) == Verdict::foreign);
   CHECK(is<FromCopy>(replica.begin_fetch(kStart)));
 }

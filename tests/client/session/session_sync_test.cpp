@@ -126,7 +126,7 @@ TEST_CASE("a late answer that knows less than this replica changes nothing") {
 TEST_CASE("a state that only the coordinator still has is fetched there, and from members once they have it") {
   Fixture f({0, digest(9), {}});
   auto reply = f.reply(5, digest(1));
-  reply.checkpoint = wire::Checkpoint{4, digest(1), {digest(77), 400}};
+  reply.kept.checkpoint = wire::Checkpoint{4, digest(1), {digest(77), 400}};
   f.hear(reply);
   REQUIRE(f.hands.fetches.size() == 1);
   CHECK(f.hands.fetches[0] == std::pair(RoundIndex{5}, digest(1)));
@@ -144,7 +144,7 @@ TEST_CASE("a state that only the coordinator still has is fetched there, and fro
 TEST_CASE("a copy of another state than the swarm's is not fetched") {
   Fixture f({0, digest(9), {}});
   auto reply = f.reply(5, digest(1));
-  reply.checkpoint = wire::Checkpoint{4, digest(2), {digest(77), 400}};
+  reply.kept.checkpoint = wire::Checkpoint{4, digest(2), {digest(77), 400}};
   f.hear(reply);
   CHECK(f.hands.fetches.empty());
   CHECK(f.session.view(f.now).activity.reason == "waiting for a member that can hand over the model");

@@ -5,6 +5,7 @@
 #include "shared/crypto/secrets.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/run/model_layout.h"
 #include "shared/swarm/successor.h"
 
@@ -39,8 +40,8 @@ Digest digest_of(std::uint8_t byte) {
 
 db::Stores with_contributions(const db::Stores& stores, db::ContributionStore& contributions) {
   const db::TrainingStores& kept = stores.training;
-  const db::TrainingStores training{kept.runs,   contributions,    kept.evaluations, kept.lanes,
-                                    kept.leases, kept.electorates, kept.artefacts,   kept.checkpoints};
+  const db::TrainingStores training{kept.runs,        contributions, kept.evaluations, kept.lanes,      kept.leases,
+                                    kept.electorates, kept.chains,   kept.artefacts,   kept.checkpoints};
   return {stores.people, training, stores.credit, stores.operation};
 }
 
@@ -101,7 +102,8 @@ TestProject::~TestProject() { stop(); }
 void TestProject::start() {
   hosts_ = std::make_unique<HostTable>(stores_.people.accounts, clock);
   denied_ = std::make_unique<DenyList>(stores_.people.accounts, bans, clock);
-  run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key()});
+  run_ = std::make_unique<RunService>(RunService::Parts{stores_, *hosts_, clock, manifest_key.public_key(),
+                                                        [this] { return manifest::SigningKey(manifest_key); }});
   REQUIRE(run_->poll().ok());
   accounts_ = std::make_unique<accounts::Accounts>(accounts::Accounts::Parts{"Test",
                                                                              "https://test.example",
@@ -176,6 +178,9 @@ Result<wire::JoinReply> TestVolunteer::join(const std::string& invite, const std
 }
 
 Result<wire::HeartbeatReply> TestVolunteer::call() {
+  for (wire::RoundReport& report : beat.reports) {
+    if (!report.signature) manifest::sign_report(beat.run_id, key, report);
+  }
   const crypto::TlsIdentity identity{certificate, key};
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity));
   net::HttpClient client({"127.0.0.1", project_.port}, std::move(tls));
@@ -219,6 +224,7 @@ wire::RoundReport report_of(RoundIndex round, const std::vector<PeerId>& members
   report.group = seating.id;
   report.members = members;
   for (const PeerId& member : members) report.contributions.push_back({member, samples});
+  report.base_digest = state_of_round(round);
   report.state_digest = state_of_round(round + 1);
   report.loss = 2.5;
   return report;

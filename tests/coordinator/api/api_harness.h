@@ -102,6 +102,7 @@ class TestVolunteer {
 
   // The reply to a join with this invite; keeps the certificate.
   Result<wire::JoinReply> join(const std::string& invite, const std::string& password = "");
+  // Signs the reports that are not signed yet.
   Result<wire::HeartbeatReply> call();
   // The HTTP status for any body.
   int post(const std::string& path, const std::string& body);

@@ -121,11 +121,11 @@ TEST_CASE_FIXTURE(Asked,
   REQUIRE(after.ok());
   CHECK(after->round == 3);
   CHECK(after->state_digest == state_digest);
-  REQUIRE(after->checkpoint.has_value());
-  CHECK(after->checkpoint->file.sha256 == crypto::sha256(state));
+  REQUIRE(after->kept.checkpoint.has_value());
+  CHECK(after->kept.checkpoint->file.sha256 == crypto::sha256(state));
   ada.beat.state_round = 3;
   ada.beat.state_digest = state_digest;
-  CHECK_FALSE(ada.call()->checkpoint.has_value());
+  CHECK_FALSE(ada.call()->kept.checkpoint.has_value());
   CHECK(run().served()->swarm.ready == 1);
 }
 

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/api/run_report.h"
+#include "shared/manifest/signed_report.h"
+#include "shared/manifest/signed_statement.h"
 #include "shared/protocol/unusable_samples.h"
 #include "tests/coordinator/api/api_harness.h"
 
@@ -226,6 +228,56 @@ TEST_CASE("nonsense is answered with what is wrong") {
   project.ada.beat.run_id = "one";
   project.ada.beat.reports = {report_of(0, project.members(), 1'000'000)};
   CHECK(project.ada.call()->notice.find("plausible") != std::string::npos);
+}
+
+TEST_CASE("a report counts for its sender, run and round alone, by its signature") {
+  Pair project;
+  const auto notice_of = [&](const wire::RoundReport& report) {
+    wire::Heartbeat beat = project.ada.beat;
+    beat.reports = {report};
+    const auto reply = project.ada.send("/v1/heartbeat", wire::encode(beat));
+    return wire::decode_heartbeat_reply(reply.body).value().notice;
+  };
+  wire::RoundReport report = report_of(0, project.members(), 35);
+  CHECK(notice_of(report) == "the report of round 0 does not count: it is not signed");
+  manifest::sign_report("another", project.ada.key, report);
+  CHECK(notice_of(report) == "the report of round 0 does not count: its signature belongs to another report");
+  manifest::sign_report("one", project.bob.key, report);
+  CHECK(notice_of(report) == "the report of round 0 does not count: it is signed with another computer's key");
+  manifest::sign_report("one", project.ada.key, report);
+  wire::RoundReport replayed = report;
+  replayed.round = 1;
+  CHECK(notice_of(replayed) == "the report of round 1 does not count: its signature belongs to another report");
+  CHECK(project.run().served()->swarm.round == 0);
+  CHECK(notice_of(report).empty());
+  // None of these was a lie of Ada's or Bob's: both decide the round.
+  project.finish(0, 35);
+  project.wait_until_acknowledged(1);
+}
+
+TEST_CASE("a member that asks gets the proof of the state that it is told, after a restart, too") {
+  Pair project;
+  const auto proven = [&] {
+    project.ada.beat.state_proof_wanted = true;
+    const auto reply = project.ada.call();
+    REQUIRE(reply.ok());
+    REQUIRE(reply->kept.state_proof.has_value());
+    const auto states = manifest::verify_proof(*reply->kept.state_proof, "one", project.manifest_key.public_key());
+    REQUIRE_MESSAGE(states.ok(), states.status().error().message);
+    CHECK(states->path.back().round == reply->round);
+    CHECK(states->path.back().digest == reply->state_digest);
+    return *states;
+  };
+  CHECK(proven().path.size() == 1);
+  for (RoundIndex round = 0; round < 3; ++round) project.finish(round, 35);
+  project.wait_until_acknowledged(3);
+  CHECK(proven().path.size() == 4);
+  CHECK(proven().path.back().digest == state_of_round(3));
+  project.restart();
+  CHECK(proven().path.size() == 4);
+  CHECK(proven().statement.cause == wire::StatementCause::start);
+  project.ada.beat.state_proof_wanted = false;
+  CHECK_FALSE(project.ada.call()->kept.state_proof.has_value());
 }
 
 TEST_CASE("the operator's pause and start are told within a poll") {

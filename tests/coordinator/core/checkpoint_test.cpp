@@ -84,15 +84,15 @@ TEST_CASE("a run whose members are all gone goes on from the copy, and not from 
   VirtualMember& fresh = swarm.add(1, 40);
   swarm.run_for(seconds(50));
   CHECK(swarm.adopted.empty());  // a member that holds more may come back
-  CHECK_FALSE(fresh.last_reply.checkpoint.has_value());
+  CHECK_FALSE(fresh.last_reply.kept.checkpoint.has_value());
   swarm.run_for(seconds(25));
   REQUIRE(swarm.adopted.size() == 1);
   CHECK(swarm.adopted[0].round == 100);
   CHECK(swarm.adopted[0].reported_round == 90);
   CHECK(swarm.adopted[0].state_digest == digest(90));
   CHECK(fresh.last_reply.state_digest == digest(90));
-  REQUIRE(fresh.last_reply.checkpoint.has_value());
-  CHECK(fresh.last_reply.checkpoint->file.sha256 == digest(200));
+  REQUIRE(fresh.last_reply.kept.checkpoint.has_value());
+  CHECK(fresh.last_reply.kept.checkpoint->file.sha256 == digest(200));
   swarm.run_for(seconds(100));
   CHECK(swarm.adopted.size() == 1);  // one is enough while it is loaded
 
@@ -124,7 +124,7 @@ TEST_CASE("after a rollback all members that hold the given-up state do not brin
     VirtualMember& member = swarm.member(i);
     CHECK(member.last_reply.round == 101);
     CHECK(member.last_reply.state_digest == digest(90));
-    REQUIRE(member.last_reply.checkpoint.has_value());
+    REQUIRE(member.last_reply.kept.checkpoint.has_value());
     member.state = digest(90);
     member.state_round = 101;
     member.synced = true;

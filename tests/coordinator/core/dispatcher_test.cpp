@@ -77,9 +77,9 @@ TEST_CASE("the coordinator's own copy is offered when no member holds the state"
   Dispatching swarm;
   const wire::Checkpoint kept{0, swarm.run.canonical, {swarm.run.canonical, 4000}};
   swarm.dispatcher.checkpoint().kept(swarm.now, kept);
-  CHECK(swarm.answer(1, swarm.loading()).checkpoint.has_value());
+  CHECK(swarm.answer(1, swarm.loading()).kept.checkpoint.has_value());
   (void)swarm.call(2, swarm.training());
-  CHECK_FALSE(swarm.answer(1, swarm.loading()).checkpoint.has_value());
+  CHECK_FALSE(swarm.answer(1, swarm.loading()).kept.checkpoint.has_value());
 }
 
 TEST_CASE("a slow line does not send the copy while a faster one could") {

@@ -68,6 +68,21 @@ std::size_t rounds_in(const HeartbeatDecision& decision) {
 
 }  // namespace
 
+TEST_CASE("a report of a group that averaged at another state than the swarm's does not count") {
+  Averaging swarm(3);
+  wire::RoundReport report = swarm.report();
+  report.base_digest.bytes.fill(0x66);
+  for (const int number : {1, 2, 3}) {
+    const HeartbeatDecision decision = tell(swarm, number, report);
+    CHECK(rounds_in(decision) == 0);
+    CHECK(decision.reply.notice ==
+          "the report of round 0 does not count: its group averaged at another state than the swarm's");
+  }
+  report.base_digest = first_state();
+  CHECK(rounds_in(tell(swarm, 1, report)) == 0);
+  CHECK(rounds_in(tell(swarm, 2, report)) == 1);
+}
+
 TEST_CASE("a round is decided when more than half of the group's accounts say the same") {
   Averaging swarm(3);
   CHECK(rounds_in(tell(swarm, 1, swarm.report())) == 0);

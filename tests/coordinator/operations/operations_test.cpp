@@ -9,6 +9,7 @@
 #include "coordinator/operations/runs.h"
 #include "db/sqlite/open.h"
 #include "db/stores/database.h"
+#include "shared/manifest/signed_statement.h"
 #include "tests/support/temp_dir.h"
 
 namespace starling::operations {
@@ -217,6 +218,7 @@ TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds
   CHECK(plan_rollback(office.desk, run(), 5).error().code == ErrorCode::invalid_argument);
   CHECK(run().rollbacks == 0);
 
+  const manifest::SigningKey key(crypto::PrivateKey::generate());
   const RollbackPlan plan = plan_rollback(office.desk, run(), 3).value();
   CHECK(plan.rounds() == 2);
   REQUIRE(plan.credited.size() == 1);
@@ -224,13 +226,17 @@ TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds
   CHECK(plan.total() == db::Totals{20, 2'000'000});
   CHECK(run().round == 5);
 
-  const RollbackDone kept = roll_back(office.desk, plan, CreditFate::keep).value();
+  const RollbackDone kept = roll_back(office.desk, plan, CreditFate::keep, key).value();
   CHECK(kept.rollback.round == 5);
   CHECK(run().round == 6);
+  const auto chain = stores.training.chains.read("one").value();
+  const auto stated = manifest::verify_statement(chain.statement->text, key.key.public_key()).value().statement;
+  CHECK(stated ==
+        wire::StateStatement{"one", 6, plan.to.state_digest, chain.statement->serial, wire::StatementCause::rollback});
   CHECK(stores.training.contributions.ledger_sum("one")->samples == 50);
 
   const RollbackDone reversed =
-      roll_back(office.desk, plan_rollback(office.desk, run(), 2).value(), CreditFate::reverse).value();
+      roll_back(office.desk, plan_rollback(office.desk, run(), 2).value(), CreditFate::reverse, key).value();
   CHECK(reversed.reversed.lines == 3);
   CHECK(reversed.reversed.taken_back == db::Totals{30, 3'000'000});
   CHECK(run().round == 7);

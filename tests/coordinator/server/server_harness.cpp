@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
+#include "shared/manifest/signed_report.h"
 #include "shared/protocol/join.h"
 #include "shared/swarm/successor.h"
 
@@ -112,6 +113,7 @@ Status Member::join(const std::string& link) {
 }
 
 Result<wire::HeartbeatReply> Member::call() {
+  for (wire::RoundReport& report : beat.reports) manifest::sign_report(beat.run_id, key_, report);
   const crypto::TlsIdentity identity{certificate_, key_};
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, identity));
   net::HttpClient client({link_.host, link_.port}, std::move(tls));
@@ -162,6 +164,7 @@ void Two::finish_round() {
   report.group = group_->id;
   for (const wire::GroupMember& member : group_->members) report.members.push_back(member.endpoint.peer);
   report.contributions = {{ada.peer(), 40}, {bob.peer(), 20}};
+  report.base_digest = ada.beat.state_digest;
   report.state_digest = state_of_round(++round);
   for (Member* member : {&ada, &bob}) {
     member->beat.reports.push_back(report);

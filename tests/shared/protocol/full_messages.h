@@ -23,6 +23,7 @@ inline RoundReport full_report() {
   report.members = {id<PeerId>(1), id<PeerId>(2)};
   report.contributions = {{id<PeerId>(1), 40, 7}, {id<PeerId>(2), 0}};
   report.grid = GridShare{2, {40, 0, 8}};
+  report.base_digest = id<Digest>(7);
   report.result_digest = id<Hash128>(9);
   report.state_digest = id<Digest>(8);
   report.loss = 1.25;
@@ -30,6 +31,7 @@ inline RoundReport full_report() {
   report.bytes_sent = 1 << 20;
   report.bytes_received = 1 << 21;
   report.complaints = {{id<PeerId>(2), Fault::slow}, {id<PeerId>(1), Fault::absent}};
+  report.signature = MemberSignature{id<KeyBytes>(11), id<SignatureBytes>(12)};
   return report;
 }
 
@@ -103,7 +105,7 @@ inline HeartbeatReply full_reply() {
   reply.renew_certificate = true;
   reply.group = full_group();
   reply.donors = {{id<PeerId>(2), "2001:db8::1", 4001}};
-  reply.checkpoint = Checkpoint{40, id<Digest>(8), {id<Digest>(9), 1'000'000}};
+  reply.kept.checkpoint = Checkpoint{40, id<Digest>(8), {id<Digest>(9), 1'000'000}};
   reply.send_checkpoint = true;
   reply.evaluate_round = 19;
   reply.credited.samples = 12345;

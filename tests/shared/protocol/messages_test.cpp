@@ -218,11 +218,11 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK(got->group->members[1].role == MemberRole::client_only);
   CHECK(got->group->reason == sent.group->reason);
   CHECK(got->group->members[1].endpoint.port == 0);
-  REQUIRE(got->checkpoint.has_value());
-  CHECK(got->checkpoint->round == 40);
-  CHECK(got->checkpoint->state_digest == id<Digest>(8));
-  CHECK(got->checkpoint->file.sha256 == id<Digest>(9));
-  CHECK(got->checkpoint->file.bytes == 1'000'000);
+  REQUIRE(got->kept.checkpoint.has_value());
+  CHECK(got->kept.checkpoint->round == 40);
+  CHECK(got->kept.checkpoint->state_digest == id<Digest>(8));
+  CHECK(got->kept.checkpoint->file.sha256 == id<Digest>(9));
+  CHECK(got->kept.checkpoint->file.bytes == 1'000'000);
   CHECK(got->send_checkpoint);
   REQUIRE(got->donors.size() == 1);
   CHECK(got->donors[0].host == "2001:db8::1");

@@ -1,0 +1,103 @@
+#include "client/session/state_chain.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "client/session/retry.h"
+#include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
+
+namespace starling::session {
+namespace {
+
+constexpr Duration kAskAgainMax = std::chrono::minutes(1);
+
+}  // namespace
+
+StateChain::StateChain(StateTrust trust) : trust_(std::move(trust)), wants_proof_(trust_.verify != nullptr) {}
+
+StateChain::Verdict StateChain::judge(TimePoint now, const Digest& held, const wire::HeartbeatReply& reply) {
+  if (trust_.verify == nullptr) return Verdict::known;
+  const bool asked = std::exchange(asked_, false);
+  const StateName named{reply.round, reply.state_digest};
+  if (named.digest != held && named != proven_ && named != trust_.known.state) {
+    if (!asked) {
+      wants_proof_ = now >= ask_not_before_;
+      return refusal_.empty() ? Verdict::unknown : Verdict::refused;
+    }
+    wants_proof_ = false;
+    if (const Status admitted = admit(named, reply.kept.state_proof); !admitted.ok()) {
+      ask_not_before_ = now + retry_delay(++refusals_, kAskAgainMax);
+      std::string refusal = fmt::format(
+          "the coordinator names a state of round {} that is not proven, so it is not loaded: {}. Tell the project's "
+          "operator",
+          named.round, admitted.error().message);
+      if (refusal != refusal_) log_warning("refused: {} ({})", refusal, named.digest.brief());
+      refusal_ = std::move(refusal);
+      return Verdict::refused;
+    }
+  }
+  wants_proof_ = false;
+  refusals_ = 0;
+  refusal_.clear();
+  settle(named, reply);
+  return Verdict::known;
+}
+
+Status StateChain::admit(const StateName& named, const std::optional<wire::StateProof>& proof) {
+  if (!proof) return Error{ErrorCode::permission_denied, "it gives no proof"};
+  if (wire::encode(*proof).size() > wire::kStateProofBytesMax) {
+    return Error{ErrorCode::invalid_argument, "the proof is too long"};
+  }
+  STARLING_ASSIGN(const manifest::ProvenStates proven, trust_.verify(*proof));
+  STARLING_TRY(agree(proven));
+  const manifest::ProvenState& newest = proven.path.back();
+  if (newest.round != named.round || newest.digest != named.digest) {
+    return Error{ErrorCode::permission_denied,
+                 fmt::format("the signatures lead to another state, of round {}", newest.round)};
+  }
+  if (proven.statement.serial > trust_.known.serial) {
+    log_info("the project states the state of round {} ({}); {} round(s) since are signed by members",
+             proven.statement.round, wire::to_string(proven.statement.cause), proven.path.size() - 1);
+    trust_.known.serial = proven.statement.serial;
+    remember();
+  }
+  return {};
+}
+
+// Checks a proof against what is known. A statement that the project has gone back, or that a state was lost, replaces
+// the state that is known of its round.
+Status StateChain::agree(const manifest::ProvenStates& proven) {
+  const wire::StateStatement& statement = proven.statement;
+  StateName& known = trust_.known.state;
+  if (statement.serial < trust_.known.serial) {
+    return Error{ErrorCode::permission_denied, "the project's statement is older than one that was seen here"};
+  }
+  if (known.digest.is_zero()) return {};
+  for (const manifest::ProvenState& state : proven.path) {
+    if (state.round != known.round || state.digest == known.digest) continue;
+    const bool replaces =
+        statement.serial > trust_.known.serial && statement.round == known.round &&
+        (statement.cause == wire::StatementCause::loss || statement.cause == wire::StatementCause::rollback);
+    if (!replaces) {
+      return Error{ErrorCode::permission_denied,
+                   fmt::format("the proof contradicts the state of round {}, which is known here", known.round)};
+    }
+    known.digest = state.digest;
+  }
+  return {};
+}
+
+// Only a state whose rounds the coordinator has stored stays known: the others may still be given up.
+void StateChain::settle(const StateName& named, const wire::HeartbeatReply& reply) {
+  proven_ = named;
+  const bool newer = trust_.known.state.digest.is_zero() || named.round > trust_.known.state.round;
+  if (newer && reply.acknowledged_rounds >= reply.round) trust_.known.state = named;
+}
+
+void StateChain::remember() const {
+  if (trust_.remember) trust_.remember(trust_.known);
+}
+
+}  // namespace starling::session

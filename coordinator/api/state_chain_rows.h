@@ -1,0 +1,36 @@
+// The proof of a run's state, between the store's rows and the coordinator's decisions, and the key that signs it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "coordinator/core/types.h"
+#include "db/stores/training_stores.h"
+#include "shared/base/result.h"
+#include "shared/manifest/signed_manifest.h"
+
+namespace starling::api {
+
+// Signs with the project's key, which may be replaced while nobody else uses this.
+class ProjectSigner final : public core::StateSigner {
+ public:
+  explicit ProjectSigner(manifest::SigningKey key) : key_(std::move(key)) {}
+  void replace(manifest::SigningKey key) { key_ = std::move(key); }
+  [[nodiscard]] std::string sign(const wire::StateStatement& statement) const override;
+  [[nodiscard]] wire::SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const override;
+
+ private:
+  manifest::SigningKey key_;
+};
+
+// Returns the row of the growth's statement, if there is one.
+std::optional<db::StateStatement> statement_row(const core::ChainGrowth& growth);
+
+// Returns the chain as it is stored. corrupt for links that cannot be read.
+Result<core::RecoveredChain> recover_chain(const db::StateChainStore& chains, const RunId& run_id);
+
+// Logs it when the chain does not lead to the state that the run is at: members will refuse that state.
+void warn_of_broken_chain(const core::RecoveredRun& recovered);
+
+}  // namespace starling::api
