@@ -358,13 +358,13 @@ void Session::send_heartbeat(TimePoint now) {
   heartbeat.download_bytes_per_s = line_.download;
   heartbeat.round_trip_s = std::min(line_.round_trip_s, wire::kRoundTripMaxS);
   heartbeat.reports = reports_.next();
-  heartbeat.troubles = reports_.tell_troubles();
+  heartbeat.trust.troubles = reports_.tell_troubles();
   if (options_.leased) {
     heartbeat.process = process_;
     heartbeat.next_draw = draws_.next();
   }
   heartbeat.evaluation = evaluations_.tell();
-  heartbeat.state_proof_wanted = replica_.wants_proof();
+  heartbeat.trust.state_proof_wanted = replica_.wants_proof();
   replica_.on_told();
   link_.on_sent(now);
   mediator_.send_heartbeat(heartbeat);

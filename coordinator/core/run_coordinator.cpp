@@ -118,7 +118,7 @@ void RunCoordinator::Impl::answer(TimePoint now, Member& member, const wire::Hea
   const Dispatcher::Situation at{now, run, members, judge.credit(), outlook};
   decision.reply = dispatcher.answer(at, member, heartbeat, decision.ops);
   decision.reply.notice = Dispatcher::notice(at, member);
-  if (heartbeat.state_proof_wanted) decision.reply.kept.state_proof = judge.chain().proof();
+  if (heartbeat.trust.state_proof_wanted) decision.reply.kept.state_proof = judge.chain().proof();
 }
 
 void RunCoordinator::Impl::say_goodbye(const PeerId& peer) {
@@ -285,7 +285,7 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
     std::string why = impl.judge.on_report(impl.judging(now, wall), who.peer, report, decision.ops);
     if (refused.empty()) refused = std::move(why);
   }
-  for (const wire::RoundTrouble& trouble : heartbeat.troubles) {
+  for (const wire::RoundTrouble& trouble : heartbeat.trust.troubles) {
     std::string why = impl.judge.on_trouble(impl.judging(now, wall), impl.members, who.peer, trouble, decision.ops);
     if (refused.empty()) refused = std::move(why);
   }

@@ -28,6 +28,12 @@ constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
 constexpr double kJitterMax = 10;             // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
 
+// A member's grounds to believe others, or not to.
+struct TrustMatters {
+  std::vector<RoundTrouble> troubles{};  // the last ones that no reply has followed yet
+  bool state_proof_wanted = false;       // the reply's state has to be proven
+};
+
 // A member's condition and measurements, sent at the interval that the last reply named.
 struct Heartbeat {
   int protocol = kProtocolVersion;
@@ -51,8 +57,7 @@ struct Heartbeat {
   // of its next draw. Both stay unchanged until a reply has come, so a lost call loses nothing.
   std::int64_t process = 0;
   SampleCount next_draw = 0;
-  std::vector<RoundTrouble> troubles{};  // the last ones that no reply has followed yet
-  bool state_proof_wanted = false;       // the reply's state has to be proven
+  TrustMatters trust;
 };
 
 // The whole swarm's work toward a round.

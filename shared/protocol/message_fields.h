@@ -186,8 +186,8 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
     visit("process", message.process, kCount);
     visit("next_draw", message.next_draw, Whole{0, kDrawMax});
   }
-  visit("troubles", message.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
-  visit("state_proof_wanted", message.state_proof_wanted, kLeftOutIfUnset);
+  visit("troubles", message.trust.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
+  visit("state_proof_wanted", message.trust.state_proof_wanted, kLeftOutIfUnset);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 

@@ -16,11 +16,6 @@ constexpr std::size_t kTroublesPerHeartbeatMax = 4;
 constexpr std::size_t kProofsPerTroubleMax = 4;
 constexpr std::size_t kAccusationsMax = 16;
 
-struct KeyBytesTag;
-using KeyBytes = FixedId<KeyBytesTag, 32>;
-struct SignatureBytesTag;
-using SignatureBytes = FixedId<SignatureBytesTag, 64>;
-
 // The owner of a part has signed two different seals (Seal) for it. The key is its own, so everybody can tell.
 struct SealedTwice {
   PeerId owner;

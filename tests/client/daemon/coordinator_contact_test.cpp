@@ -66,9 +66,9 @@ struct Contact {
       answers.push_back(reply.ok() ? "answered" : reply.error().message);
     };
     threads.on_control([&] {
-      contact.emplace(
-          threads.run, *calls,
-          CoordinatorContact::Listener{[this](wire::Heartbeat&) { ++sent; }, answered, [](const std::string&) {}});
+      contact.emplace(threads.run, *calls,
+                      CoordinatorContact::Listener{[this](wire::Heartbeat&) { ++sent; }, [](wire::Heartbeat&) {},
+                                                   answered, [](const std::string&) {}});
     });
   }
   ~Contact() { threads.end(); }

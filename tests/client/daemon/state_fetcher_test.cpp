@@ -46,7 +46,8 @@ struct Replica {
     auto made_calls = CoordinatorCalls::create(known, member.key, threads.clock);
     REQUIRE(made_calls.ok());
     calls = std::move(*made_calls);
-    context.emplace(RunContext{manifest, known, member.key, files, *calls, line});
+    context.emplace(
+        RunContext{manifest, crypto::PrivateKey::generate().public_key(), 1, known, member.key, files, *calls, line});
     threads.trainer.run_and_wait([this] { open_state(); });
     threads.on_control([this] {
       fetcher.emplace(threads.run, *context, *keeper, *member.net,

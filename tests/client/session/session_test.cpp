@@ -260,7 +260,7 @@ TEST_CASE("a round that was called off is tried again with the same samples, and
   CHECK(f.hands.steps.empty());
   CHECK_FALSE(f.hands.batch_first.back());  // its samples are kept
   f.batch_done();
-  const std::vector<wire::RoundTrouble> troubles = f.hands.heartbeats.back().troubles;
+  const std::vector<wire::RoundTrouble> troubles = f.hands.heartbeats.back().trust.troubles;
   REQUIRE(troubles.size() == 1);
   CHECK(troubles[0].round == 0);
   REQUIRE(troubles[0].complaints.size() == 1);

@@ -122,7 +122,7 @@ TEST_CASE("a member loads nothing that is not proven, says why, and goes on when
   options.trust = trust.make();
   Session session(std::move(options), {0, digest(1), {}}, hands);
   session.start(now);
-  CHECK(hands.heartbeats.back().state_proof_wanted);
+  CHECK(hands.heartbeats.back().trust.state_proof_wanted);
   wire::HeartbeatReply reply = naming(0, digest(1));
   reply.run_state = wire::RunState::running;
   reply.next_heartbeat_ms = 1000;
@@ -137,7 +137,7 @@ TEST_CASE("a member loads nothing that is not proven, says why, and goes on when
   session.on_heartbeat_reply(now, reply);  // it was not asked for a proof: that comes at once
   CHECK(session.view(now).synced);
   session.on_batch_done(now, BatchReport{4, 8.0, 0.1});
-  REQUIRE(hands.heartbeats.back().state_proof_wanted);
+  REQUIRE(hands.heartbeats.back().trust.state_proof_wanted);
   session.on_heartbeat_reply(now, reply);
   CHECK_FALSE(session.view(now).synced);
   session.on_batch_done(now, BatchReport{4, 8.0, 0.1});

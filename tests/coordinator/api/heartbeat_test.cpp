@@ -258,7 +258,7 @@ TEST_CASE("a report counts for its sender, run and round alone, by its signature
 TEST_CASE("a member that asks gets the proof of the state that it is told, after a restart, too") {
   Pair project;
   const auto proven = [&] {
-    project.ada.beat.state_proof_wanted = true;
+    project.ada.beat.trust.state_proof_wanted = true;
     const auto reply = project.ada.call();
     REQUIRE(reply.ok());
     REQUIRE(reply->kept.state_proof.has_value());
@@ -276,7 +276,7 @@ TEST_CASE("a member that asks gets the proof of the state that it is told, after
   project.restart();
   CHECK(proven().path.size() == 4);
   CHECK(proven().statement.cause == wire::StatementCause::start);
-  project.ada.beat.state_proof_wanted = false;
+  project.ada.beat.trust.state_proof_wanted = false;
   CHECK_FALSE(project.ada.call()->kept.state_proof.has_value());
 }
 

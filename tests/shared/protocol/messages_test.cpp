@@ -109,17 +109,17 @@ TEST_CASE("troubles travel, with proofs whose seals are those that were signed")
   proof.other.part_digest = id<Hash128>(8);
   proof.one.signature.signature[63] = 1;
   proof.other.signature.signature[0] = 2;
-  beat.troubles = {{15, id<GroupId>(3), {{id<PeerId>(2), Fault::slow}}, {sealed_twice(id<PeerId>(9), proof)}}};
+  beat.trust.troubles = {{15, id<GroupId>(3), {{id<PeerId>(2), Fault::slow}}, {sealed_twice(id<PeerId>(9), proof)}}};
   const auto heard = decode_heartbeat(encode(beat));
   REQUIRE(heard.ok());
-  REQUIRE(heard->troubles.size() == 1);
-  CHECK(heard->troubles[0].complaints.size() == 1);
-  CHECK(heard->troubles[0].proofs[0].owner == id<PeerId>(9));
-  const OwnerProof back = seals_of(heard->troubles[0].proofs[0], heard->troubles[0].group);
+  REQUIRE(heard->trust.troubles.size() == 1);
+  CHECK(heard->trust.troubles[0].complaints.size() == 1);
+  CHECK(heard->trust.troubles[0].proofs[0].owner == id<PeerId>(9));
+  const OwnerProof back = seals_of(heard->trust.troubles[0].proofs[0], heard->trust.troubles[0].group);
   CHECK(encode(back.one) == encode(proof.one));
   CHECK(encode(back.other) == encode(proof.other));
   CHECK(check_proof(back).ok());
-  beat.troubles.resize(kTroublesPerHeartbeatMax + 1);
+  beat.trust.troubles.resize(kTroublesPerHeartbeatMax + 1);
   refused(encode(beat), "troubles");
 }
 
