@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tests/support/plain_signer.h"
+
 using namespace starling;
 using namespace starling::transport;
 using averaging::AveragingOutcome;
@@ -39,6 +41,7 @@ struct Desk {
     request.weight = 1;
     request.input = input;
     request.output = output;
+    request.engine.signer = testing::plain_signer(peer_of(1));
     request.done = [](const AveragingOutcome&) {};
     return request;
   }
