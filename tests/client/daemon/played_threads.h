@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <future>
 #include <stdexcept>
@@ -15,6 +16,7 @@ namespace starling::daemon::testing {
 
 struct PlayedThreads {
   PlayedThreads() {
+    std::signal(SIGPIPE, SIG_IGN);  // as the daemon does
     control.start("control");
     trainer.start("trainer");
     coordinator.start("coordinator");
