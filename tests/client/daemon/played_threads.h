@@ -16,7 +16,7 @@ namespace starling::daemon::testing {
 
 struct PlayedThreads {
   PlayedThreads() {
-    std::signal(SIGPIPE, SIG_IGN);  // as the daemon does
+    std::signal(SIGPIPE, SIG_IGN);  // the daemon ignores it, too
     control.start("control");
     trainer.start("trainer");
     coordinator.start("coordinator");
