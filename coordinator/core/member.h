@@ -130,6 +130,7 @@ struct Member {
   Grace grace;
   PlannedSeat seat;
   std::optional<OpenAbsence> absence;
+  bool stayed_away = false;    // from the last plan that waited for it, until it comes
   RoundIndex met_in = -1;      // the last round that it averaged in
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 

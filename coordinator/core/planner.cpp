@@ -206,6 +206,16 @@ std::vector<Member*> Planner::plannable(const Situation& at, MemberTable& table)
   return members;
 }
 
+// Returns the members that did not stay away from the last plan. The others have a place late: whoever comes again is
+// waited for again. If they are most of all, or cannot have such a place, all are waited for.
+std::vector<Member*> Planner::waited_for(const std::vector<Member*>& members) const {
+  if (settings_.manifest.round.low_rank > 0) return members;
+  std::vector<Member*> relied_on;
+  std::copy_if(members.begin(), members.end(), std::back_inserter(relied_on),
+               [](const Member* member) { return !member->stayed_away; });
+  return 2 * relied_on.size() > members.size() ? relied_on : members;
+}
+
 // Returns no more members than a group may have; none when nobody could call anybody, because such a group cannot
 // average.
 std::vector<Member*> Planner::drawn_group(std::vector<Member*> members, RoundIndex round) const {
@@ -299,7 +309,7 @@ swarm::PlanOptions Planner::options_of(const Situation& at, const MemberTable& m
 std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& members,
                                            const std::vector<Member*>& present) {
   const std::size_t columns = columns_for(infos_of(present), members);
-  const std::vector<Member*> planned = columns < 2 ? drawn_group(present, at.run.round) : present;
+  const std::vector<Member*> planned = columns < 2 ? drawn_group(waited_for(present), at.run.round) : present;
   if (planned.empty()) return std::nullopt;
   Plan plan;
   plan.serial = ++plans_made_;
@@ -429,6 +439,7 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const Plan* plan = this->plan();
   if (plan == nullptr || member.seat.plan != plan->serial || !member.averages()) return std::nullopt;
   const bool is_first = !std::exchange(member.seat.attended, true);
+  member.stayed_away = false;
   if (!is_first || member.late()) return std::nullopt;
   return now - plan->start;
 }

@@ -128,6 +128,7 @@ class Planner {
   [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const;
   [[nodiscard]] std::size_t group_members_max() const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members, RoundIndex round) const;
+  [[nodiscard]] std::vector<Member*> waited_for(const std::vector<Member*>& members) const;
   [[nodiscard]] std::vector<Member*> latecomers(TimePoint now, MemberTable& members,
                                                 const std::vector<Member*>& planned) const;
   [[nodiscard]] SeatedGroup seat(const Situation& at, MemberTable& members, Plan& plan,

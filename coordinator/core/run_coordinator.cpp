@@ -191,6 +191,7 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
 void RunCoordinator::Impl::charge_absentees(TimePoint now) {
   for (const Planner::Absentee& absentee : planner.absentees(planning(now), members)) {
     Member& member = *members.find(absentee.peer);
+    member.stayed_away = true;
     if (absentee.has_called || absentee.rounds <= 0) {
       judge.on_absence(run.round, absentee.peer, absentee.rounds);
     } else if (!member.absence) {

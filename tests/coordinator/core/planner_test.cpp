@@ -127,6 +127,31 @@ TEST_CASE("members that were waited for and did not begin are named when the wai
   CHECK(swarm.planner.absentees(swarm.at(), swarm.members).front().rounds == 0);
 }
 
+TEST_CASE("a member that stayed away has a late place until it comes") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.call_all({1, 2, 3});
+  swarm.member(3).stayed_away = true;
+  swarm.planned({1, 2, 3});
+  CHECK(swarm.member(3).late());
+  CHECK_FALSE(swarm.member(1).late());
+  swarm.average(3);
+  CHECK_FALSE(swarm.member(3).stayed_away);
+}
+
+TEST_CASE("members that stayed away are waited for if they are most of all, or if nobody can come late") {
+  wire::RunManifest manifest = small_manifest();
+  SUBCASE("most") {}
+  SUBCASE("low rank") { manifest.round.low_rank = 2; }
+  Planning swarm(0, manifest);
+  swarm.run.rhythm.round = seconds(1);
+  swarm.call_all({1, 2, 3});
+  if (manifest.round.low_rank == 0) swarm.member(2).stayed_away = true;
+  swarm.member(3).stayed_away = true;
+  swarm.planned({1, 2, 3});
+  CHECK_FALSE(swarm.member(3).late());
+}
+
 TEST_CASE("without most of the last group a full batch waits, but not for ever") {
   Planning swarm(5);
   swarm.now += seconds(2);
