@@ -88,6 +88,7 @@ class WaysBack(SwarmCase):
         programs.wait_until(lambda: self.swarm.coordinator.rows(copies), "the first copy")
         to, state = self.row(copies)
         self.wait_for_round(to + ROUNDS_GIVEN_UP)
+        self.wait_for_a_joint_round_from(to)  # so that both have credit to lose
         refused = self.roll_back(to + 1, "--credit", "keep", "--yes", check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn(f"no copy of the state of round {to + 1} of run '{RUN_ID}' is kept", refused.stderr)
