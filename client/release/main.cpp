@@ -185,22 +185,20 @@ Status make_source(const Arguments& arguments) {
 }
 
 void add_root_commands(CLI::App& app, release::RootOptions& options) {
-  const CLI::Range days(1, 3650);
+  const auto add_days = [&options](CLI::App* command, const char* what) {
+    command->add_option("--valid-days", options.valid_days, what)->check(CLI::Range(1, 3650))->capture_default_str();
+  };
   auto* root = app.add_subcommand("root", "Write the first root: which keys count, and how many must sign");
   root->add_option("--key", options.keys, "A public key, NAME.key.pub; give it three times or more")->required();
   root->add_option("--threshold", options.threshold, "Keys that must sign; fewer than there are")
       ->capture_default_str();
-  root->add_option("--valid-days", options.valid_days, "Rotate before they are over; clients refuse older roots")
-      ->check(days)
-      ->capture_default_str();
+  add_days(root, "Rotate before they are over; clients refuse older roots");
   root->add_option("--out", options.out, "root.1.json, to be signed, then served beside the feed")->required();
   auto* rotate = app.add_subcommand("rotate", "Write the next root: without a lost or stolen key, or with a new date");
   rotate->add_option("--root", options.root, "The newest root")->required();
   rotate->add_option("--without", options.replaced, "Name of a key that no longer counts");
   rotate->add_option("--key", options.keys, "A public key that counts from now on");
-  rotate->add_option("--valid-days", options.valid_days, "Rotate again before they are over")
-      ->check(days)
-      ->capture_default_str();
+  add_days(rotate, "Rotate again before they are over");
   rotate->add_option("--out", options.out, "root.N.json with the next N; roots of before stay beside it")->required();
   auto* sign = app.add_subcommand("sign", "Add one signature to a root or a feed, and say who is missing");
   sign->add_option("file", options.file, "The root or feed; send it on to the next person")->required();

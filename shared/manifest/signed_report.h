@@ -10,15 +10,13 @@
 
 namespace starling::manifest {
 
-wire::KeyBytes raw_key(const crypto::PublicKey& key);
-
 // Sets the report's signature.
 void sign_report(const RunId& run_id, const crypto::PrivateKey& key, wire::RoundReport& report);
 // Returns ok if `reporter` has signed exactly this report of this run. invalid_argument, with the round and the reason:
 // it is not signed, the key is another computer's, or the signature belongs to another report.
 Status check_report_signature(const RunId& run_id, const PeerId& reporter, const wire::RoundReport& report);
 
-// permission_denied: the key is not the signer's. corrupt: it has not signed this text.
+// crypto::verify_peer_signature of a report's signature.
 Status check_signature(const PeerId& signer, const wire::MemberSignature& signature, std::string_view text);
 
 }  // namespace starling::manifest
