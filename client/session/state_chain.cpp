@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "client/session/retry.h"
@@ -51,12 +52,12 @@ Status StateChain::admit(const StateName& named, const std::optional<wire::State
     return Error{ErrorCode::invalid_argument, "the proof is too long"};
   }
   STARLING_ASSIGN(const manifest::ProvenStates proven, trust_.verify(*proof));
-  STARLING_TRY(agree(proven));
   const manifest::ProvenState& newest = proven.path.back();
   if (newest.round != named.round || newest.digest != named.digest) {
     return Error{ErrorCode::permission_denied,
                  fmt::format("the signatures lead to another state, of round {}", newest.round)};
   }
+  STARLING_TRY(agree(proven));
   if (proven.statement.serial > trust_.known.serial) {
     log_info("the project states the state of round {} ({}); {} round(s) since are signed by members",
              proven.statement.round, wire::to_string(proven.statement.cause), proven.path.size() - 1);
@@ -66,8 +67,8 @@ Status StateChain::admit(const StateName& named, const std::optional<wire::State
   return {};
 }
 
-// Checks a proof against what is known. A statement that the project has gone back, or that a state was lost, replaces
-// the state that is known of its round.
+// Checks a proof against what is known: it leads on from there, unless a newer statement says that the project went
+// back, or that a state was lost, which replaces the states of its round and of later ones.
 Status StateChain::agree(const manifest::ProvenStates& proven) {
   const wire::StateStatement& statement = proven.statement;
   StateName& known = trust_.known.state;
@@ -75,18 +76,22 @@ Status StateChain::agree(const manifest::ProvenStates& proven) {
     return Error{ErrorCode::permission_denied, "the project's statement is older than one that was seen here"};
   }
   if (known.digest.is_zero()) return {};
-  for (const manifest::ProvenState& state : proven.path) {
-    if (state.round != known.round || state.digest == known.digest) continue;
-    const bool replaces =
-        statement.serial > trust_.known.serial && statement.round == known.round &&
-        (statement.cause == wire::StatementCause::loss || statement.cause == wire::StatementCause::rollback);
-    if (!replaces) {
-      return Error{ErrorCode::permission_denied,
-                   fmt::format("the proof contradicts the state of round {}, which is known here", known.round)};
-    }
-    known.digest = state.digest;
+  if (statement.serial > trust_.known.serial && statement.round <= known.round &&
+      (statement.cause == wire::StatementCause::loss || statement.cause == wire::StatementCause::rollback)) {
+    known = {statement.round, statement.state_digest};
+    return {};
   }
-  return {};
+  if (const RoundIndex newest = proven.path.back().round; newest < known.round) {
+    return Error{
+        ErrorCode::permission_denied,
+        fmt::format("the signatures end in round {}, but a state of round {} is known here", newest, known.round)};
+  }
+  const bool contradicts = std::any_of(proven.path.begin(), proven.path.end(), [&](const manifest::ProvenState& state) {
+    return state.round == known.round && state.digest != known.digest;
+  });
+  if (!contradicts) return {};
+  return Error{ErrorCode::permission_denied,
+               fmt::format("the proof contradicts the state of round {}, which is known here", known.round)};
 }
 
 // Only a state whose rounds the coordinator has stored stays known: the others may still be given up.

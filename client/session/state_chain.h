@@ -2,8 +2,8 @@
 // and the ones that the project and the members have signed (shared/protocol/state_proof.h). Pure.
 //
 // A state that the coordinator names and that is not known here has to be proven: the next heartbeat asks for that. A
-// proof must agree with the state that is known of an earlier round; only the project's statement that it went back, or
-// that a state was lost, replaces what is known.
+// proof must lead on from the state that is known of an earlier round; only a newer statement of the project that it
+// went back, or that a state was lost, replaces what is known.
 #pragma once
 
 #include <cstdint>

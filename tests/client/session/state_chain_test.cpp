@@ -99,6 +99,10 @@ TEST_CASE("a proof agrees with what is known, unless the project says that it we
   CHECK(hear(chain, naming(5, digest(6), proof_of(3, {digest(3), digest(9), digest(6)}))) == Verdict::refused);
   CHECK(chain.refusal().find("contradicts the state of round 4") != std::string::npos);
 
+  StateChain ahead(trust.make({{4, digest(4)}, 10}));
+  CHECK(hear(ahead, naming(3, digest(3), proof_of(2, {digest(2), digest(3)}))) == Verdict::refused);
+  CHECK(ahead.refusal().find("end in round 3, but a state of round 4 is known here") != std::string::npos);
+
   StateChain older(trust.make({{4, digest(4)}, 11}));
   CHECK(hear(older, naming(5, digest(6), proof_of(4, {digest(4), digest(6)}))) == Verdict::refused);
   CHECK(older.refusal().find("older than one that was seen here") != std::string::npos);
@@ -112,6 +116,19 @@ TEST_CASE("a proof agrees with what is known, unless the project says that it we
   trust.cause = wire::StatementCause::rollback;
   StateChain back(trust.make({{4, digest(4)}, 10}));
   CHECK(hear(back, naming(6, digest(2), proof_of(6, {digest(2)}))) == Verdict::known);
+}
+
+TEST_CASE("a project that was restored from an older backup says that it went back, and goes on from there") {
+  Trust trust;
+  trust.serial = 12;
+  trust.cause = wire::StatementCause::loss;
+  StateChain chain(trust.make({{9, digest(9)}, 10}));
+  CHECK(hear(chain, naming(4, digest(4), proof_of(4, {digest(4)}))) == Verdict::known);
+  REQUIRE(trust.remembered.size() == 1);
+  CHECK(trust.remembered[0].state.round == 4);
+  // Round 9 comes again, with another state.
+  const auto path = proof_of(4, {digest(4), digest(15), digest(16), digest(17), digest(18), digest(19)});
+  CHECK(hear(chain, naming(9, digest(19), path)) == Verdict::known);
 }
 
 TEST_CASE("a member loads nothing that is not proven, says why, and goes on when it is") {
