@@ -9,7 +9,7 @@ std::string ProjectSigner::sign(const wire::StateStatement& statement) const {
   return manifest::sign_statement(statement, key_);
 }
 
-wire::SignatureBytes ProjectSigner::seal(const RunId& run_id, const wire::StateLink& link) const {
+SignatureBytes ProjectSigner::seal(const RunId& run_id, const wire::StateLink& link) const {
   return manifest::seal_link(run_id, link, key_.key);
 }
 

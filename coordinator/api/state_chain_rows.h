@@ -18,7 +18,7 @@ class ProjectSigner final : public core::StateSigner {
   explicit ProjectSigner(manifest::SigningKey key) : key_(std::move(key)) {}
   void replace(manifest::SigningKey key) { key_ = std::move(key); }
   [[nodiscard]] std::string sign(const wire::StateStatement& statement) const override;
-  [[nodiscard]] wire::SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const override;
+  [[nodiscard]] SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const override;
 
  private:
   manifest::SigningKey key_;

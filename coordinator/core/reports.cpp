@@ -39,7 +39,7 @@ bool says_the_same(const ResultClass& a, const wire::RoundReport& b) {
 
 // A reporter is remembered twice, in nodes of a tree, and its signature once.
 constexpr std::size_t kReporterBytes =
-    2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*)) + sizeof(wire::MemberSignature);
+    2 * (sizeof(PeerId) + sizeof(SampleCount) + 4 * sizeof(void*)) + sizeof(PeerSignature);
 
 ResultClass class_of(const wire::RoundReport& report) {
   ResultClass made;

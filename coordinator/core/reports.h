@@ -32,8 +32,8 @@ struct ResultClass {
   Hash128 result_digest;
   Digest state_digest;
   std::set<PeerId> reporters;
-  std::map<PeerId, wire::MemberSignature> signatures;  // by reporter; checked by whoever brings reports here
-  double loss_sum = 0;                                 // sum over the reporters that had a loss
+  std::map<PeerId, PeerSignature> signatures;  // by reporter; checked by whoever brings reports here
+  double loss_sum = 0;                         // sum over the reporters that had a loss
   int losses = 0;
   std::int64_t averaging_ms = 0;  // the longest
 };

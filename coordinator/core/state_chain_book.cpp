@@ -12,7 +12,7 @@ namespace starling::core {
 namespace {
 
 // Holders of one result may differ in the contributions that they report, which they do not sign.
-const wire::MemberSignature* signature_of(const PeerId& peer, const ResultClass& result,
+const PeerSignature* signature_of(const PeerId& peer, const ResultClass& result,
                                           std::span<const ResultClass> told) {
   for (const ResultClass& version : told) {
     const bool same = version.group == result.group && version.base_digest == result.base_digest &&
@@ -37,7 +37,7 @@ std::optional<wire::StateLink> link_of(const SeatedGroup& group, const ResultCla
     if (votes) number = numbers.try_emplace(seat.account, static_cast<std::uint32_t>(numbers.size()) + 1).first->second;
     const auto rank = static_cast<std::uint32_t>(link.voters.size());
     link.voters.push_back({seat.peer, number});
-    const wire::MemberSignature* signature = votes ? signature_of(seat.peer, result, told) : nullptr;
+    const PeerSignature* signature = votes ? signature_of(seat.peer, result, told) : nullptr;
     if (signature != nullptr && voted.insert(number).second) link.votes.push_back({rank, *signature});
   }
   if (2 * voted.size() <= numbers.size()) return std::nullopt;

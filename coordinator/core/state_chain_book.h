@@ -23,7 +23,7 @@ class StateSigner {
   virtual ~StateSigner() = default;
   // Returns the statement as members take it.
   [[nodiscard]] virtual std::string sign(const wire::StateStatement& statement) const = 0;
-  [[nodiscard]] virtual wire::SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const = 0;
+  [[nodiscard]] virtual SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const = 0;
 };
 
 // The chain as the store has it.

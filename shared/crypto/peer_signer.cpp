@@ -22,7 +22,7 @@ class KeySigner final : public PeerSigner {
   }
 
   [[nodiscard]] PeerSignature sign(std::span<const std::uint8_t> text) const override {
-    return {raw_, key_.sign(text)};
+    return {{raw_}, {key_.sign(text)}};
   }
   [[nodiscard]] Status verify(std::span<const std::uint8_t> text, const PeerSignature& signature,
                               const PeerId& signer) const override {
@@ -41,12 +41,13 @@ std::shared_ptr<const PeerSigner> make_peer_signer(const PrivateKey& key) { retu
 Status verify_peer_signature(std::span<const std::uint8_t> text, const PeerSignature& signature, const PeerId& signer) {
   if (signature.is_missing()) return Error{ErrorCode::unauthenticated, "it is not signed"};
   std::array<std::uint8_t, kSpkiHead.size() + 32> spki{};
-  std::copy(signature.key.begin(), signature.key.end(), std::copy(kSpkiHead.begin(), kSpkiHead.end(), spki.begin()));
+  std::copy(signature.key.bytes.begin(), signature.key.bytes.end(),
+            std::copy(kSpkiHead.begin(), kSpkiHead.end(), spki.begin()));
   if (sha256(std::span<const std::uint8_t>(spki)).bytes != signer.bytes) {
     return Error{ErrorCode::permission_denied, "another key signed it"};
   }
   STARLING_ASSIGN(const PublicKey key, PublicKey::from_spki(spki));
-  if (!key.verify(text, signature.signature).ok()) return Error{ErrorCode::corrupt, "its signature is wrong"};
+  if (!key.verify(text, signature.signature.bytes).ok()) return Error{ErrorCode::corrupt, "its signature is wrong"};
   return {};
 }
 

@@ -18,13 +18,11 @@ Error refused(const wire::RoundReport& report, std::string_view why) {
 
 void sign_report(const RunId& run_id, const crypto::PrivateKey& key, wire::RoundReport& report) {
   const std::string text = wire::signed_text(run_id, wire::signed_result(report));
-  const PeerSignature made = crypto::make_peer_signer(key)->sign(crypto::as_bytes(text));
-  report.signature = {{made.key}, {made.signature}};
+  report.signature = crypto::make_peer_signer(key)->sign(crypto::as_bytes(text));
 }
 
-Status check_signature(const PeerId& signer, const wire::MemberSignature& signature, std::string_view text) {
-  return crypto::verify_peer_signature(crypto::as_bytes(text), {signature.key.bytes, signature.signature.bytes},
-                                       signer);
+Status check_signature(const PeerId& signer, const PeerSignature& signature, std::string_view text) {
+  return crypto::verify_peer_signature(crypto::as_bytes(text), signature, signer);
 }
 
 Status check_report_signature(const RunId& run_id, const PeerId& reporter, const wire::RoundReport& report) {

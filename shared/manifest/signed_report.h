@@ -17,6 +17,6 @@ void sign_report(const RunId& run_id, const crypto::PrivateKey& key, wire::Round
 Status check_report_signature(const RunId& run_id, const PeerId& reporter, const wire::RoundReport& report);
 
 // crypto::verify_peer_signature of a report's signature.
-Status check_signature(const PeerId& signer, const wire::MemberSignature& signature, std::string_view text);
+Status check_signature(const PeerId& signer, const PeerSignature& signature, std::string_view text);
 
 }  // namespace starling::manifest

@@ -23,7 +23,7 @@ std::string sign_statement(const wire::StateStatement& statement, const SigningK
   return encode_text(kKind, text);
 }
 
-wire::SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const crypto::PrivateKey& key) {
+SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const crypto::PrivateKey& key) {
   return {key.sign(crypto::as_bytes(wire::sealed_text(run_id, link)))};
 }
 

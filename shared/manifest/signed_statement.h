@@ -16,7 +16,7 @@ namespace starling::manifest {
 
 // {"key_id","statement","signature"} and perhaps "key_certificate".
 std::string sign_statement(const wire::StateStatement& statement, const SigningKey& signer);
-wire::SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const crypto::PrivateKey& key);
+SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const crypto::PrivateKey& key);
 
 struct SignedStatement {
   wire::StateStatement statement;

@@ -18,6 +18,16 @@
 #include "shared/wire/fields.h"
 #include "shared/wire/limits.h"
 
+namespace starling {
+
+template <typename Visitor>
+void each_field(Visitor& visit, wire::Seen<Visitor, PeerSignature>& signature) {
+  visit("key", signature.key);
+  visit("signature", signature.signature);
+}
+
+}  // namespace starling
+
 namespace starling::wire {
 
 constexpr std::size_t kPemBytesMax = 16 * 1024;
@@ -102,12 +112,6 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, GridShare>& grid) {
   visit("column", grid.column, Whole{0, kGridColumnsMax});
   visit("accepted", grid.accepted, Items{kGridColumnsMax}, kCount);
-}
-
-template <typename Visitor>
-void each_field(Visitor& visit, Seen<Visitor, MemberSignature>& signature) {
-  visit("key", signature.key);
-  visit("signature", signature.signature);
 }
 
 template <typename Visitor>

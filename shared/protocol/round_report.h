@@ -9,6 +9,7 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/base/peer_signature.h"
 #include "shared/base/result.h"
 
 namespace starling::wire {
@@ -45,18 +46,6 @@ struct GridShare {
   std::uint32_t column = 0;           // its own
   std::vector<SampleCount> accepted;  // by column: samples that the heads have averaged into the result
 };
-// The raw bytes of an Ed25519 public key, and of a signature.
-struct KeyTag;
-struct SignatureTag;
-using KeyBytes = FixedId<KeyTag, 32>;
-using SignatureBytes = FixedId<SignatureTag, 64>;
-
-// A member's signature. The key proves itself: the digest of its SubjectPublicKeyInfo is the member's PeerId.
-struct MemberSignature {
-  KeyBytes key;
-  SignatureBytes signature;
-  friend bool operator==(const MemberSignature&, const MemberSignature&) = default;
-};
 
 // A member's account of a round that it finished. The coordinator believes it when more than half of the group's
 // accounts agree.
@@ -74,8 +63,8 @@ struct RoundReport {
   std::int64_t averaging_ms = 0;
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
-  std::vector<Complaint> complaints{};         // the reporter's own
-  std::optional<MemberSignature> signature{};  // the reporter's, over signed_text(); made when the report is sent
+  std::vector<Complaint> complaints{};       // the reporter's own
+  std::optional<PeerSignature> signature{};  // the reporter's, over signed_text(); made when the report is sent
 };
 
 // The facts of a report that its sender signs.

@@ -6,17 +6,17 @@ SealedTwice sealed_twice(const PeerId& owner, const OwnerProof& proof) {
   return {owner,
           proof.one.rank,
           proof.one.plan_digest,
-          {proof.one.signature.key},
+          proof.one.signature.key,
           proof.one.part_digest,
-          {proof.one.signature.signature},
+          proof.one.signature.signature,
           proof.other.part_digest,
-          {proof.other.signature.signature}};
+          proof.other.signature.signature};
 }
 
 OwnerProof seals_of(const SealedTwice& lie, const GroupId& group) {
   OwnerProof proof;
-  proof.one = {group, lie.plan_digest, lie.rank, lie.one, {lie.key.bytes, lie.one_signature.bytes}};
-  proof.other = {group, lie.plan_digest, lie.rank, lie.other, {lie.key.bytes, lie.other_signature.bytes}};
+  proof.one = {group, lie.plan_digest, lie.rank, lie.one, {lie.key, lie.one_signature}};
+  proof.other = {group, lie.plan_digest, lie.rank, lie.other, {lie.key, lie.other_signature}};
   return proof;
 }
 

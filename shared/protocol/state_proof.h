@@ -33,7 +33,7 @@ struct StateVoter {
 // An account's vote: the signature of one of its members under the round's result.
 struct StateVote {
   std::uint32_t rank = 0;  // the member's, among the voters
-  MemberSignature signature;
+  PeerSignature signature;
   friend bool operator==(const StateVote&, const StateVote&) = default;
 };
 
@@ -87,7 +87,7 @@ std::string sealed_text(const RunId& run_id, const StateLink& link);
 
 // Ok if `signer` has signed this text.
 using SignatureCheck =
-    std::function<Status(const PeerId& signer, const MemberSignature& signature, std::string_view text)>;
+    std::function<Status(const PeerId& signer, const PeerSignature& signature, std::string_view text)>;
 // Returns ok if more than half of the link's accounts have signed its result. invalid_argument with the reason: an
 // account votes twice, a member votes that has no vote, a signature does not fit, or too few votes. The seal is the
 // caller's to check.

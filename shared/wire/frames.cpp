@@ -250,8 +250,8 @@ std::vector<std::uint8_t> signed_text(const Begin& begin) {
 std::vector<std::uint8_t> encode(const Begin& message) {
   CborWriter writer(9);
   write_terms(message, writer);
-  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
-      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
       .take();
 }
 
@@ -265,8 +265,8 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
   message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
   const auto norms = reader.bytes("norms", kGroupMembersMax * sizeof(float));
-  reader.fill("key", message.signature.key);
-  reader.fill("signature", message.signature.signature);
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
   if (norms.size() % sizeof(float) != 0) return corrupt("begin: norms are floats of 4 bytes");
@@ -337,8 +337,8 @@ std::vector<std::uint8_t> signed_text(const Seal& seal) {
 std::vector<std::uint8_t> encode(const Seal& message) {
   CborWriter writer(6);
   write_terms(message, writer);
-  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
-      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
       .take();
 }
 
@@ -349,8 +349,8 @@ Result<Seal> decode_seal(std::span<const std::uint8_t> cbor) {
   reader.fill("plan", message.plan_digest.bytes);
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   reader.fill("part", message.part_digest.bytes);
-  reader.fill("key", message.signature.key);
-  reader.fill("signature", message.signature.signature);
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
   STARLING_TRY(reader.finish());
   return message;
 }

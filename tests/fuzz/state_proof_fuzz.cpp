@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   VERIFY(!manifest::verify_statement(json, key).ok());  // this key has signed nothing
   if (const auto link = wire::decode_state_link(json); link.ok()) {
     // More than half of the accounts, whatever the signatures are worth.
-    const auto any = [](const PeerId&, const wire::MemberSignature&, std::string_view) { return Status(); };
+    const auto any = [](const PeerId&, const PeerSignature&, std::string_view) { return Status(); };
     if (wire::check_votes("run", *link, any).ok()) VERIFY(!link->votes.empty());
     (void)wire::check_votes("run", *link, manifest::check_signature).ok();
   }

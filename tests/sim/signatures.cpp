@@ -11,23 +11,23 @@ namespace {
 
 constexpr std::string_view kProject = "project ";
 
-wire::SignatureBytes hash_of(std::string_view signer, std::string_view text) {
+SignatureBytes hash_of(std::string_view signer, std::string_view text) {
   const std::string bytes = std::string(signer) + std::string(text);
   const Hash128 hash = hash128({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-  wire::SignatureBytes signature;
+  SignatureBytes signature;
   std::copy(hash.bytes.begin(), hash.bytes.end(), signature.bytes.begin());
   return signature;
 }
 
-Status check(const PeerId& signer, const wire::MemberSignature& signature, std::string_view text) {
+Status check(const PeerId& signer, const PeerSignature& signature, std::string_view text) {
   if (signature == sign(signer, text)) return {};
   return Error{ErrorCode::corrupt, "it is another member's, or of another text"};
 }
 
 }  // namespace
 
-wire::MemberSignature sign(const PeerId& member, std::string_view text) {
-  wire::MemberSignature signature;
+PeerSignature sign(const PeerId& member, std::string_view text) {
+  PeerSignature signature;
   signature.key.bytes = member.bytes;
   signature.signature = hash_of(member.hex(), text);
   return signature;
@@ -38,12 +38,12 @@ std::string ProjectKey::sign(const wire::StateStatement& statement) const {
   return hash_of(kProject, text).hex() + text;
 }
 
-wire::SignatureBytes ProjectKey::seal(const RunId& run_id, const wire::StateLink& link) const {
+SignatureBytes ProjectKey::seal(const RunId& run_id, const wire::StateLink& link) const {
   return hash_of(kProject, wire::sealed_text(run_id, link));
 }
 
 Result<manifest::ProvenStates> verify_proof(const wire::StateProof& proof) {
-  constexpr std::size_t kHexBytes = 2 * wire::SignatureBytes::kSize;
+  constexpr std::size_t kHexBytes = 2 * SignatureBytes::kSize;
   const std::string text = proof.statement.substr(std::min(kHexBytes, proof.statement.size()));
   if (proof.statement != hash_of(kProject, text).hex() + text) {
     return Error{ErrorCode::permission_denied, "the statement is not the project's"};

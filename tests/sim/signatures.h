@@ -10,13 +10,13 @@
 
 namespace starling::sim {
 
-wire::MemberSignature sign(const PeerId& member, std::string_view text);
+PeerSignature sign(const PeerId& member, std::string_view text);
 
 // The project's key.
 class ProjectKey final : public core::StateSigner {
  public:
   [[nodiscard]] std::string sign(const wire::StateStatement& statement) const override;
-  [[nodiscard]] wire::SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const override;
+  [[nodiscard]] SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const override;
 };
 
 // Judges like manifest::verify_proof, by these signatures.

@@ -19,7 +19,7 @@ class PlainSigner final : public crypto::PeerSigner {
   [[nodiscard]] Status verify(std::span<const std::uint8_t> text, const PeerSignature& signature,
                               const PeerId& signer) const override {
     if (signature.is_missing()) return Error{ErrorCode::unauthenticated, "it is not signed"};
-    if (signature.key != signer.bytes) return Error{ErrorCode::permission_denied, "another key signed it"};
+    if (signature.key.bytes != signer.bytes) return Error{ErrorCode::permission_denied, "another key signed it"};
     if (signature != made(text, signer)) return Error{ErrorCode::corrupt, "its signature is wrong"};
     return {};
   }
@@ -30,9 +30,9 @@ class PlainSigner final : public crypto::PeerSigner {
     bytes.insert(bytes.end(), signer.bytes.begin(), signer.bytes.end());
     const Hash128 hash = hash128(bytes);
     PeerSignature made;
-    made.key = signer.bytes;
-    std::copy(hash.bytes.begin(), hash.bytes.end(), made.signature.begin());
-    made.signature.back() = 1;  // is_missing() is never true
+    made.key.bytes = signer.bytes;
+    std::copy(hash.bytes.begin(), hash.bytes.end(), made.signature.bytes.begin());
+    made.signature.bytes.back() = 1;  // is_missing() is never true
     return made;
   }
 

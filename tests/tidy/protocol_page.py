@@ -22,6 +22,7 @@ CHAPTERS = [
     ("shared/protocol/join.h", "Joining"),
     ("shared/protocol/error_reply.h", "Refusals"),
     ("shared/protocol/group_info.h", "The plan of a round"),
+    ("shared/base/peer_signature.h", "Signatures of volunteers"),
     ("shared/wire/frames.h", "Volunteers among themselves"),
     ("shared/wire/codec.h", "How numbers travel"),
     ("shared/wire/limits.h", "Shared limits"),

@@ -14,7 +14,7 @@ class Words final : public StateSigner {
   [[nodiscard]] std::string sign(const wire::StateStatement& statement) const override {
     return wire::encode(statement);
   }
-  [[nodiscard]] wire::SignatureBytes seal(const RunId&, const wire::StateLink&) const override { return {}; }
+  [[nodiscard]] SignatureBytes seal(const RunId&, const wire::StateLink&) const override { return {}; }
 };
 
 Digest state_of(RoundIndex round) {
@@ -37,7 +37,7 @@ ResultClass signed_by(RoundIndex round, const std::vector<int>& members) {
   result.base_digest = state_of(round);
   result.state_digest = state_of(round + 1);
   for (const int member : members) {
-    wire::MemberSignature signature;
+    PeerSignature signature;
     signature.key.bytes.fill(static_cast<std::uint8_t>(member));
     result.signatures.emplace(peer_id(member), signature);
   }

@@ -18,9 +18,9 @@ TEST_CASE("a peer's signature proves itself against the peer's id alone") {
   CHECK(verify_peer_signature(as_bytes("another"), signature, key.peer_id()).error().code == ErrorCode::corrupt);
   CHECK(verify_peer_signature(text, {}, key.peer_id()).error().code == ErrorCode::unauthenticated);
   PeerSignature damaged = signature;
-  damaged.signature[5] ^= 1;
+  damaged.signature.bytes[5] ^= 1;
   CHECK(verify_peer_signature(text, damaged, key.peer_id()).error().code == ErrorCode::corrupt);
   damaged = signature;
-  damaged.key[5] ^= 1;
+  damaged.key.bytes[5] ^= 1;
   CHECK(verify_peer_signature(text, damaged, key.peer_id()).error().code == ErrorCode::permission_denied);
 }

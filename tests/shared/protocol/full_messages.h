@@ -31,7 +31,7 @@ inline RoundReport full_report() {
   report.bytes_sent = 1 << 20;
   report.bytes_received = 1 << 21;
   report.complaints = {{id<PeerId>(2), Fault::slow}, {id<PeerId>(1), Fault::absent}};
-  report.signature = MemberSignature{id<KeyBytes>(11), id<SignatureBytes>(12)};
+  report.signature = PeerSignature{id<KeyBytes>(11), id<SignatureBytes>(12)};
   return report;
 }
 

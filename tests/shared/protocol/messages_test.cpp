@@ -107,8 +107,8 @@ TEST_CASE("troubles travel, with proofs whose seals are those that were signed")
   proof.one = {id<GroupId>(3), id<Hash128>(4), 5, id<Hash128>(6), {id<PeerId>(7).bytes, {}}};
   proof.other = proof.one;
   proof.other.part_digest = id<Hash128>(8);
-  proof.one.signature.signature[63] = 1;
-  proof.other.signature.signature[0] = 2;
+  proof.one.signature.signature.bytes[63] = 1;
+  proof.other.signature.signature.bytes[0] = 2;
   beat.trust.troubles = {{15, id<GroupId>(3), {{id<PeerId>(2), Fault::slow}}, {sealed_twice(id<PeerId>(9), proof)}}};
   const auto heard = decode_heartbeat(encode(beat));
   REQUIRE(heard.ok());

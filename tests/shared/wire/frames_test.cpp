@@ -128,7 +128,7 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(begin->weight == std::int64_t{1} << 40);
   CHECK(begin->plan_digest == id_of<Hash128>(9));
   Begin full{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<PeerId>(3).bytes, {}}};
-  full.signature.signature[63] = 9;
+  full.signature.signature.bytes[63] = 9;
   CHECK(decode_begin(encode(full))->signature == full.signature);
   CHECK(signed_text(full) == signed_text(Begin{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}}));
 
