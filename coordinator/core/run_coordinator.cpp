@@ -78,6 +78,7 @@ class RunCoordinator::Impl {
   void charge_absentees(TimePoint now);
   void settle_absence(TimePoint now, Member& member, Ops& ops);
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
+  void give_up(const GroupId& group);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
@@ -146,7 +147,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   dispatcher.sweep(now, members);
   conclude_evaluation(now, wall, ops);
   members.end_assumptions(now, run.canonical);
-  for (const GroupId& hopeless : judge.sweep(judging(now, wall))) planner.give_up(hopeless);
+  for (const GroupId& hopeless : judge.sweep(judging(now, wall))) give_up(hopeless);
   if (run.round > 0) {  // everybody makes the state of round 0
     const auto adopted = judge.find_lost_state(judging(now, wall), dispatcher.checkpoint().newest());
     if (adopted) {
@@ -174,7 +175,12 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now, WallTime wall) {
   if (!planner.has_failed(planning(now), members) && !judge.is_hopeless(judging(now, wall), group)) return;
   charge_absentees(now);
   judge.withdraw(group, run.round);
+  give_up(group);
+}
+
+void RunCoordinator::Impl::give_up(const GroupId& group) {
   planner.give_up(group);
+  run.follows_round = false;
 }
 
 void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops) {

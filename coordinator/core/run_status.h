@@ -25,7 +25,7 @@ struct RunStatus {
   RoundIndex round = 0;
   Digest canonical;  // names the state at the start of the round; zero: nobody has made it yet
   TimePoint round_began{};
-  bool follows_round = false;  // round_began is the end of a decided round, not of an absence
+  bool follows_round = false;  // the round began with the end of one, and no plan of it failed: its length tells rates
   Rhythm rhythm;
   bool recovered = false;      // the run had rounds before this coordinator started
   TimePoint started = kNever;  // first event
