@@ -15,7 +15,7 @@ SignatureBytes ProjectSigner::seal(const RunId& run_id, const wire::StateLink& l
 
 std::optional<db::StateStatement> statement_row(const core::ChainGrowth& growth) {
   if (growth.statement.empty()) return std::nullopt;
-  return db::StateStatement{growth.round, growth.serial, growth.statement};
+  return db::StateStatement{growth.stated.round, growth.stated.serial, growth.statement};
 }
 
 Result<core::RecoveredChain> recover_chain(const db::StateChainStore& chains, const RunId& run_id) {
@@ -23,7 +23,7 @@ Result<core::RecoveredChain> recover_chain(const db::StateChainStore& chains, co
   core::RecoveredChain chain;
   if (!stored.statement) return chain;
   chain.statement = stored.statement->text;
-  chain.serial = stored.statement->serial;
+  STARLING_ASSIGN(chain.stated, manifest::decode_statement(chain.statement));
   for (const std::string& text : stored.links) {
     STARLING_ASSIGN(wire::StateLink link, wire::decode_state_link(text));
     chain.links.push_back(std::move(link));
@@ -35,7 +35,8 @@ void warn_of_broken_chain(const core::RecoveredRun& recovered) {
   if (recovered.chain.links.empty()) return;
   const wire::StateLink& last = recovered.chain.links.back();
   if (last.round + 1 == recovered.round && last.state_digest == recovered.state_digest) return;
-  log_error("the state of round {} is not the one that members have signed: they will refuse it", recovered.round);
+  log_error("the database has another state of round {} than the one that members have signed, which counts",
+            recovered.round);
 }
 
 }  // namespace starling::api

@@ -27,10 +27,11 @@ class ProjectSigner final : public core::StateSigner {
 // Returns the row of the growth's statement, if there is one.
 std::optional<db::StateStatement> statement_row(const core::ChainGrowth& growth);
 
-// Returns the chain as it is stored. corrupt for links that cannot be read.
+// Returns the chain as it is stored. corrupt for a statement or links that cannot be read.
 Result<core::RecoveredChain> recover_chain(const db::StateChainStore& chains, const RunId& run_id);
 
-// Logs it when the chain does not lead to the state that the run is at: members will refuse that state.
+// Logs it when the round that is stored last has another state than the chain leads to: somebody has changed the
+// database.
 void warn_of_broken_chain(const core::RecoveredRun& recovered);
 
 }  // namespace starling::api

@@ -64,7 +64,7 @@ SampleCount sendable(double samples) {
 
 Dispatcher::Dispatcher(const RunSettings& settings, const RecoveredRun& recovered)
     : settings_(settings),
-      lanes_(settings.manifest.peers_max, recovered.round, recovered.lanes),
+      lanes_(settings.manifest.peers_max, recovered.current().round, recovered.lanes),
       reach_(settings.options),
       evaluation_(recovered.evaluated_round),
       checkpoint_(settings.manifest.checkpoint_rounds, recovered.checkpoint) {

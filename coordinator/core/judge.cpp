@@ -65,7 +65,7 @@ Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered)
   const Digest& first = settings.manifest.initial_state_digest;
   known_states_.add({0, first});
   for (const KnownState& state : recovered.states) known_states_.add(state);
-  known_states_.add({recovered.round, recovered.round == 0 ? first : recovered.state_digest});
+  known_states_.add(recovered.current());
   for (const SeatedGroup& group : recovered.groups) electorates_.seat(group);
   const SeatedGroup* last = electorates_.find(recovered.last_group);
   last_electorate_ = last != nullptr ? last->seats() : recovered.last_credited;  // an older version kept no groups

@@ -24,9 +24,10 @@ constexpr Duration kAssumedMax = std::chrono::seconds(5);
 RunStatus status_of(const wire::RunManifest& manifest, const RecoveredRun& recovered) {
   RunStatus run;
   run.state = recovered.state;
-  run.round = recovered.round;
-  run.canonical = recovered.round == 0 ? manifest.initial_state_digest : recovered.state_digest;
-  run.recovered = recovered.round > 0;
+  const KnownState current = recovered.current();
+  run.round = current.round;
+  run.canonical = current.state_digest.is_zero() ? manifest.initial_state_digest : current.state_digest;
+  run.recovered = run.round > 0;
   return run;
 }
 

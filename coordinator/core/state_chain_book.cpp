@@ -12,8 +12,7 @@ namespace starling::core {
 namespace {
 
 // Holders of one result may differ in the contributions that they report, which they do not sign.
-const PeerSignature* signature_of(const PeerId& peer, const ResultClass& result,
-                                          std::span<const ResultClass> told) {
+const PeerSignature* signature_of(const PeerId& peer, const ResultClass& result, std::span<const ResultClass> told) {
   for (const ResultClass& version : told) {
     const bool same = version.group == result.group && version.base_digest == result.base_digest &&
                       version.result_digest == result.result_digest && version.state_digest == result.state_digest;
@@ -46,11 +45,17 @@ std::optional<wire::StateLink> link_of(const SeatedGroup& group, const ResultCla
   return link;
 }
 
+std::optional<KnownState> RecoveredChain::newest() const {
+  if (statement.empty()) return std::nullopt;
+  if (links.empty()) return KnownState{stated.round, stated.state_digest};
+  return KnownState{links.back().round + 1, links.back().state_digest};
+}
+
 StateChainBook::StateChainBook(RunId run_id, std::shared_ptr<const StateSigner> signer, RecoveredChain recovered)
     : run_id_(std::move(run_id)),
       signer_(std::move(signer)),
       proof_{std::move(recovered.statement), std::move(recovered.links)},
-      serial_(recovered.serial) {
+      serial_(recovered.stated.serial) {
   for (const wire::StateLink& link : proof_.links) link_bytes_ += wire::encode(link).size();
 }
 
@@ -64,7 +69,7 @@ ChainGrowth StateChainBook::on_decided(WallTime wall, const wire::StateLink* lin
     if (link_bytes_ + text.size() <= wire::kStateLinksBytesMax) {
       link_bytes_ += text.size();
       proof_.links.push_back(std::move(sealed));
-      return {std::move(text), {}, 0, 0};
+      return {std::move(text), {}, {}};
     }
   }
   return state(wall, wire::StatementCause::advance, round + 1, state_digest);
@@ -74,10 +79,11 @@ ChainGrowth StateChainBook::state(WallTime wall, wire::StatementCause cause, Rou
                                   const Digest& state_digest) {
   if (signer_ == nullptr) return {};
   serial_ = std::max(serial_ + 1, wall.unix_ms);
-  proof_.statement = signer_->sign({run_id_, round, state_digest, serial_, cause});
+  const wire::StateStatement stated{run_id_, round, state_digest, serial_, cause};
+  proof_.statement = signer_->sign(stated);
   proof_.links.clear();
   link_bytes_ = 0;
-  return {{}, proof_.statement, round, serial_};
+  return {{}, proof_.statement, stated};
 }
 
 std::optional<wire::StateProof> StateChainBook::proof() const {

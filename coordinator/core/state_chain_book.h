@@ -26,19 +26,26 @@ class StateSigner {
   [[nodiscard]] virtual SignatureBytes seal(const RunId& run_id, const wire::StateLink& link) const = 0;
 };
 
+// The state that a round began with.
+struct KnownState {
+  RoundIndex round = 0;
+  Digest state_digest;
+};
+
 // The chain as the store has it.
 struct RecoveredChain {
-  std::string statement;  // signed; empty: there is none
-  std::int64_t serial = 0;
+  std::string statement;        // signed; empty: there is none
+  wire::StateStatement stated;  // by it
   std::vector<wire::StateLink> links;
+  // The state that it leads to; nothing without a statement.
+  [[nodiscard]] std::optional<KnownState> newest() const;
 };
 
 // The growth by a decided round or another state, for the store. Empty texts: nothing.
 struct ChainGrowth {
-  std::string link;       // encoded; follows the statement before
-  std::string statement;  // signed; earlier statements and links are not needed any more
-  RoundIndex round = 0;   // the statement's
-  std::int64_t serial = 0;
+  std::string link;               // encoded; follows the statement before
+  std::string statement;          // signed; earlier statements and links are not needed any more
+  wire::StateStatement stated{};  // by it
 };
 
 // Returns the link of a decided round, without a seal; none if too few accounts have signed the result. `told`:

@@ -176,12 +176,6 @@ struct RecoveredLeases {
   std::vector<LeasesDealt> held;          // leases whose last round is not over
 };
 
-// The state that a round began with, as the run's rounds name it.
-struct KnownState {
-  RoundIndex round = 0;
-  Digest state_digest;
-};
-
 // The store's knowledge of a run when the coordinator starts.
 struct RecoveredRun {
   wire::RunState state = wire::RunState::created;
@@ -198,6 +192,13 @@ struct RecoveredRun {
   std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
   RecoveredLeases leases;
   RecoveredChain chain;
+
+  // The state with which the run goes on: the chain leads to states that were taken since a round was stored last. A
+  // zero digest: the initial one.
+  [[nodiscard]] KnownState current() const {
+    const std::optional<KnownState> proven = chain.newest();
+    return proven && proven->round >= round ? *proven : KnownState{round, state_digest};
+  }
 };
 
 // Work for the store, in order. The shell keeps each item until the store has taken it.

@@ -27,6 +27,11 @@ SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const
   return {key.sign(crypto::as_bytes(wire::sealed_text(run_id, link)))};
 }
 
+Result<wire::StateStatement> decode_statement(std::string_view text) {
+  STARLING_ASSIGN(const SignedText envelope, decode_text(kKind, text));
+  return wire::decode_state_statement(envelope.text);
+}
+
 Result<SignedStatement> verify_statement(std::string_view text, const crypto::PublicKey& root) {
   STARLING_ASSIGN(const SignedText envelope, decode_text(kKind, text));
   SignedStatement verified{{}, 0, root};

@@ -18,6 +18,9 @@ namespace starling::manifest {
 std::string sign_statement(const wire::StateStatement& statement, const SigningKey& signer);
 SignatureBytes seal_link(const RunId& run_id, const wire::StateLink& link, const crypto::PrivateKey& key);
 
+// Returns what it says, without a look at the signature; corrupt if it cannot be read.
+Result<wire::StateStatement> decode_statement(std::string_view text);
+
 struct SignedStatement {
   wire::StateStatement statement;
   std::int64_t key_number = 0;  // see manifest::key_number

@@ -165,8 +165,8 @@ void Coordinator::extend(const core::ChainGrowth& growth) {
   if (!growth.link.empty()) store_.chain.links.push_back(wire::decode_state_link(growth.link).value());
   if (growth.statement.empty()) return;
   store_.chain.statement = growth.statement;
-  store_.chain.serial = growth.serial;
-  std::erase_if(store_.chain.links, [&](const wire::StateLink& link) { return link.round < growth.round; });
+  store_.chain.stated = growth.stated;
+  std::erase_if(store_.chain.links, [&](const wire::StateLink& link) { return link.round < growth.stated.round; });
 }
 
 void Coordinator::arm_timer() {

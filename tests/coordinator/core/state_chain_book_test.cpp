@@ -80,7 +80,7 @@ TEST_CASE("links follow a statement until they are too many; then another statem
   StateChainBook book("run", std::make_shared<Words>(), {});
   CHECK_FALSE(book.proof().has_value());
   const ChainGrowth start = book.state({1000}, wire::StatementCause::start, 0, state_of(0));
-  CHECK(start.serial == 1000);
+  CHECK(start.stated.serial == 1000);
   CHECK(start.link.empty());
   RoundIndex round = 0;
   ChainGrowth growth;
@@ -93,20 +93,26 @@ TEST_CASE("links follow a statement until they are too many; then another statem
     CHECK(growth.link.empty() != growth.statement.empty());
   }
   CHECK(round > 10);
-  CHECK(growth.round == round);
-  CHECK(growth.serial == 1001);
+  CHECK(growth.stated.round == round);
+  CHECK(growth.stated.serial == 1001);
   CHECK(book.proof()->links.empty());
   CHECK(wire::decode_state_statement(book.proof()->statement)->cause == wire::StatementCause::advance);
   growth = book.on_decided({5000}, nullptr, round, state_of(round + 1));
-  CHECK(growth.serial == 5000);
+  CHECK(growth.stated.serial == 5000);
 }
 
 TEST_CASE("a chain goes on after a restart, and without a key there is none") {
-  StateChainBook book("run", std::make_shared<Words>(), {"statement", 7, {*link_by(3, {1, 2})}});
+  RecoveredChain recovered{"statement", {"run", 3, state_of(3), 7, wire::StatementCause::advance}, {}};
+  CHECK(recovered.newest()->state_digest == state_of(3));
+  recovered.links = {*link_by(3, {1, 2})};
+  CHECK(recovered.newest()->round == 4);
+  CHECK(recovered.newest()->state_digest == state_of(4));
+  CHECK_FALSE(RecoveredChain().newest().has_value());
+  StateChainBook book("run", std::make_shared<Words>(), recovered);
   const auto link = link_by(4, {1, 2});
   CHECK_FALSE(book.on_decided({1}, &*link, 4, state_of(5)).link.empty());
   CHECK(book.proof()->links.size() == 2);
-  CHECK(book.state({1}, wire::StatementCause::loss, 9, state_of(9)).serial == 8);
+  CHECK(book.state({1}, wire::StatementCause::loss, 9, state_of(9)).stated.serial == 8);
 
   StateChainBook keyless("run", nullptr, {});
   CHECK(keyless.on_decided({1}, &*link, 4, state_of(5)).statement.empty());
