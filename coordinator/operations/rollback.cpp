@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "coordinator/operations/runs.h"
 #include "shared/manifest/signed_statement.h"
@@ -21,6 +22,19 @@ std::vector<RoundIndex> rounds_of(const std::vector<db::KeptCheckpoint>& copies)
   std::vector<RoundIndex> rounds;
   for (const db::KeptCheckpoint& copy : copies) rounds.push_back(copy.round);
   return rounds;
+}
+
+using Stating = std::function<db::StateStatement(RoundIndex round, const Digest& state_digest)>;
+
+// Returns what makes a statement of the run's state that is newer than those made before. `signer` must outlive it.
+Result<Stating> stating(const Desk& desk, const RunId& run_id, const manifest::SigningKey& signer) {
+  STARLING_ASSIGN(const db::StateChain chain, desk.stores.training.chains.read(run_id));
+  const std::int64_t next = chain.statement ? chain.statement->serial + 1 : 0;
+  const std::int64_t serial = std::max(desk.clock.wall_now().unix_ms, next);
+  return Stating([run_id, serial, &signer](RoundIndex round, const Digest& state_digest) {
+    const wire::StateStatement statement{run_id, round, state_digest, serial, wire::StatementCause::rollback};
+    return db::StateStatement{round, serial, manifest::sign_statement(statement, signer)};
+  });
 }
 
 // Takes the credit of the rounds that were given up back. Returns the sum.
@@ -65,6 +79,11 @@ Result<RollbackPlan> plan_rollback(const Desk& desk, const db::Run& run, RoundIn
   STARLING_TRY(expect_usable(run));
   STARLING_ASSIGN(const auto copies, copies_of(desk.stores.training.checkpoints, run.run_id));
   const auto copy = std::find_if(copies.begin(), copies.end(), [to](const auto& one) { return one.round == to; });
+  if (copy == copies.end() && to == 0) {
+    return Error{ErrorCode::not_found, fmt::format("no copy of the state of round 0 is kept; to begin again, make a "
+                                                   "new run like it: starling-coordinator run clone PROJECT {} FILE",
+                                                   run.run_id)};
+  }
   if (copy == copies.end()) {
     return Error{ErrorCode::not_found,
                  fmt::format("no copy of the state of round {} of run '{}' is kept; there are copies of {}", to,
@@ -84,14 +103,8 @@ Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, Credi
   RollbackDone done;
   const RoundIndex to = plan.to.round;
   const RunId& run_id = plan.run.run_id;
-  const WallTime now = desk.clock.wall_now();
-  STARLING_ASSIGN(const db::StateChain chain, desk.stores.training.chains.read(run_id));
-  const std::int64_t serial = std::max(now.unix_ms, chain.statement ? chain.statement->serial + 1 : 0);
-  const auto state = [&](RoundIndex round, const Digest& state_digest) {
-    const wire::StateStatement statement{run_id, round, state_digest, serial, wire::StatementCause::rollback};
-    return db::StateStatement{round, serial, manifest::sign_statement(statement, signer)};
-  };
-  STARLING_ASSIGN(done.rollback, desk.stores.training.runs.roll_back({run_id, to, now, state}));
+  STARLING_ASSIGN(const auto state, stating(desk, run_id, signer));
+  STARLING_ASSIGN(done.rollback, desk.stores.training.runs.roll_back({run_id, to, desk.clock.wall_now(), state}));
   STARLING_TRY(note(desk, "run rollback", plan.run.run_id,
                     fmt::format("from round {} to the state of round {}, credit {}", done.rollback.round, to,
                                 credit == CreditFate::keep ? "kept" : "reversed")));
@@ -108,6 +121,12 @@ Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, Credi
       desk, "credit reverse", plan.run.run_id,
       fmt::format("{} lines, {:.6f} credit: rollback", done.reversed.lines, db::credit_of(done.reversed.taken_back))));
   return done;
+}
+
+Status state_again(const Desk& desk, const db::Run& run, RoundIndex round, const Digest& state_digest,
+                   const manifest::SigningKey& signer) {
+  STARLING_ASSIGN(const auto state, stating(desk, run.run_id, signer));
+  return desk.stores.training.chains.state(run.run_id, state(round, state_digest), run.rollbacks);
 }
 
 std::string shown_rounds(const std::vector<RoundIndex>& rounds) {

@@ -40,6 +40,11 @@ struct RollbackDone {
 Result<RollbackDone> roll_back(const Desk& desk, const RollbackPlan& plan, CreditFate credit,
                                const manifest::SigningKey& signer);
 
+// States again, as a rollback does, that the run goes on in this round with this state: a restored project may have
+// lost rounds that volunteers know.
+Status state_again(const Desk& desk, const db::Run& run, RoundIndex round, const Digest& state_digest,
+                   const manifest::SigningKey& signer);
+
 // "12, 40 to 43": ascending rounds, for people.
 std::string shown_rounds(const std::vector<RoundIndex>& rounds);
 // The rounds of the run whose first states are kept, ascending.

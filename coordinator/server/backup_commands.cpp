@@ -10,6 +10,9 @@
 #include <system_error>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/api/run_service.h"
+#include "coordinator/operations/rollback.h"
+#include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
@@ -272,6 +275,24 @@ void tell_missing(const ProjectFiles& restored) {
       names, restored.directory.string());
 }
 
+// Volunteers may have taken part in rounds since the backup, and go back on the project's signed word only.
+Status state_runs(const ProjectFiles& restored) {
+  STARLING_ASSIGN(const Project project, load_project(restored.directory));
+  STARLING_ASSIGN(const auto database, open_database(project));
+  const SystemClock clock;
+  const operations::Desk desk = desk_of(*database, clock);
+  STARLING_ASSIGN(const auto runs, operations::runs_in_use(desk.stores.training.runs));
+  for (const db::Run& run : runs) {
+    STARLING_ASSIGN(const core::RecoveredRun recovered, api::recover_run(desk.stores, run));
+    const core::KnownState at = recovered.current();
+    if (at.state_digest.is_zero() || run.state == db::RunState::complete) continue;
+    STARLING_TRY(
+        operations::state_again(desk, run, at.round, at.state_digest, {project.manifest_key, project.key_certificate}));
+    fmt::print("  run '{}' goes on in round {}\n", run.run_id, at.round);
+  }
+  return {};
+}
+
 Status copy_backup(const ProjectFiles& backup, const std::optional<KeyFiles>& keys, const ProjectFiles& to) {
   STARLING_ASSIGN(const auto sums, read_sums(backup.directory));
   STARLING_TRY(ensure_directory(to.artefacts(), 0700));
@@ -378,7 +399,7 @@ Status restore(const RestoreOptions& options) {
   STARLING_TRY(keep_if_whole(copy_backup(ProjectFiles(options.backup), keys, to), options.to));
   fmt::print("restored into '{0}'; serve it with: starling-coordinator serve {0}\n", options.to.string());
   tell_missing(to);
-  return {};
+  return missing_keys(to).empty() ? state_runs(to) : Status();
 }
 
 }  // namespace starling::server

@@ -215,6 +215,7 @@ TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().code == ErrorCode::not_found);
   CHECK(missing.error().message.ends_with("there are copies of rounds 1 to 3, 5"));
+  CHECK(plan_rollback(office.desk, run(), 0).error().message.ends_with("run clone PROJECT one FILE"));
   CHECK(plan_rollback(office.desk, run(), 5).error().code == ErrorCode::invalid_argument);
   CHECK(run().rollbacks == 0);
 
@@ -244,6 +245,13 @@ TEST_CASE("a rollback tells what it costs, and reverses the credit of the rounds
   CHECK(stores.training.contributions.verify_totals().ok());
   CHECK(office.actions().front() == "credit reverse one");
   CHECK(office.actions()[1] == "run rollback one");
+
+  const std::int64_t serial = stores.training.chains.read("one").value().statement->serial;
+  REQUIRE(state_again(office.desk, run(), 7, state, key).ok());
+  const auto again = stores.training.chains.read("one").value().statement.value();
+  CHECK(manifest::verify_statement(again.text, key.key.public_key()).value().statement ==
+        wire::StateStatement{"one", 7, state, again.serial, wire::StatementCause::rollback});
+  CHECK(again.serial > serial);
 
   REQUIRE(stores.training.runs.set_state("one", db::RunState::complete).ok());
   CHECK(plan_rollback(office.desk, run(), 1).error().code == ErrorCode::failed_precondition);
