@@ -203,7 +203,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     if (!inventory.lost.test(rank)) continue;
     const ContributionTerms terms{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
     ++index;
-    if (terms.weight > options_.weight_max) return nonsense("it tells of more samples than are plausible");
+    if (terms.weight > begins_.weight_max(rank)) return nonsense("it tells of more samples than are plausible");
     if (!roster_.lost(rank)) {
       if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) {
         losses_.saw(rank, *fault);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "shared/swarm/plan.h"
@@ -40,11 +41,16 @@ Status Begins::check(const wire::Begin& begin) const {
   if (begin.weight > 0 && member.role == wire::MemberRole::auxiliary) {
     return nonsense("it would contribute although the plan lets it only add up");
   }
-  if (begin.weight > weight_max_) {
-    return nonsense(fmt::format("it brings {} samples; at most {} are plausible", begin.weight, weight_max_));
+  if (const SampleCount most = weight_max(begin.rank); begin.weight > most) {
+    return nonsense(fmt::format("it brings {} samples; the group believes at most {}", begin.weight, most));
   }
   const Status proven = signer_->verify(wire::signed_text(begin), begin.signature, member.endpoint.peer);
   return proven.ok() ? Status() : nonsense(fmt::format("a begin is refused: {}", proven.error().message));
+}
+
+SampleCount Begins::weight_max(Rank rank) const {
+  const SampleCount planned = group_.members[rank].weight_max;
+  return planned > 0 ? std::min(planned, weight_max_) : weight_max_;
 }
 
 void Begins::keep(wire::Begin begin) {

@@ -28,6 +28,8 @@ class Begins {
   void keep(wire::Begin begin);
   // Whether the member's begin is here.
   [[nodiscard]] bool has(Rank rank) const { return begins_[rank].has_value(); }
+  // The most samples that anybody believes the member to bring.
+  [[nodiscard]] SampleCount weight_max(Rank rank) const;
   // Empty when there is none.
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const;
   // The member's begin, with its signature. It is here.

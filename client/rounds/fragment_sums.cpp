@@ -19,10 +19,10 @@ void FragmentSums::on_batch(SampleCount samples) {
   for (SampleCount& each : samples_) each += samples;
 }
 
-std::span<const float> FragmentSums::cut(RoundIndex round, SampleCount samples) {
+std::span<const float> FragmentSums::cut(RoundIndex round, SampleCount, SampleCount weight) {
   const wire::Fragment fragment = wire::fragment_of(manifest_, round);
   cut_round_ = round;
-  cut_weight_ = samples;
+  cut_weight_ = weight;
   cut_samples_ = std::exchange(samples_[static_cast<std::size_t>(fragment.number)], 0);
   VERIFY(cut_weight_ > 0 && cut_samples_ > 0);
   const float share = static_cast<float>(cut_weight_) / static_cast<float>(cut_samples_);

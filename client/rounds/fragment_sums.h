@@ -20,7 +20,7 @@ class FragmentSums final : public GradientSums {
   [[nodiscard]] bool begins_each_round() const override { return false; }
   void on_batch(SampleCount samples) override;
   // The fragment's sum starts from zero again.
-  std::span<const float> cut(RoundIndex round, SampleCount samples) override;
+  std::span<const float> cut(RoundIndex round, SampleCount samples, SampleCount weight) override;
   [[nodiscard]] std::span<const float> last_cut() const override { return cut_; }
   void put_back() override;
   void finish_round() override { cut_weight_ = 0; }

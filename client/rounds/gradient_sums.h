@@ -17,9 +17,9 @@ class GradientSums {
   [[nodiscard]] virtual bool begins_each_round() const = 0;
   // Notes that a batch has added the sum of this number of samples.
   virtual void on_batch(SampleCount samples) = 0;
-  // Returns the contribution to `round`, as the sum of `samples` (above 0, with a batch since the round before):
-  // wire::fragment_floats, unchanged until the batch that follows put_back(), or the next cut.
-  virtual std::span<const float> cut(RoundIndex round, SampleCount samples) = 0;
+  // Returns the contribution to `round`, of the mean of `samples` (above 0, with a batch since the round before) as the
+  // sum of `weight` of them (1 to samples): wire::fragment_floats, unchanged until put_back(), or the next cut.
+  virtual std::span<const float> cut(RoundIndex round, SampleCount samples, SampleCount weight) = 0;
   [[nodiscard]] virtual std::span<const float> last_cut() const = 0;
   // The last cut did not count: batches of the present round add to it again.
   virtual void put_back() = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -82,9 +83,10 @@ Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Ra
     return Error{ErrorCode::invalid_argument,
                  fmt::format("a plan for {} floats where a round averages {}", plan.vector_floats, floats)};
   }
-  own_samples_ = terms.weight;
-  Contribution contribution{plan, self, terms, {}};
-  if (own_samples_ > 0) contribution.own = sums_->cut(plan.round, own_samples_);
+  const SampleCount most = plan.members[self].weight_max;
+  own_samples_ = most > 0 ? std::min(terms.weight, most) : terms.weight;
+  Contribution contribution{plan, self, {own_samples_, terms.draw}, {}};
+  if (own_samples_ > 0) contribution.own = sums_->cut(plan.round, terms.weight, own_samples_);
   return limited(reduction_->begin(contribution));
 }
 

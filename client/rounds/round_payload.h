@@ -55,7 +55,9 @@ class RoundPayload {
   void on_batch(SampleCount samples) { sums_->on_batch(samples); }
 
   // Begins the averaging of the present round, which this plan is for: with a Leg or a Computation. The caller has
-  // ended the averaging before. invalid_argument for a plan of another length: then nothing is averaged.
+  // ended the averaging before. Where the plan has room for fewer samples than `terms` name, all of them count in the
+  // mean that is contributed, with the weight that there is room for. invalid_argument for a plan of another length:
+  // then nothing is averaged.
   Result<Move> contribute(const wire::GroupInfo& plan, averaging::Rank self, const averaging::ContributionTerms& terms);
   // The Computation has run.
   Move on_computed() { return limited(reduction_->on_computed()); }
@@ -66,7 +68,7 @@ class RoundPayload {
 
   // The round's average (wire::fragment_floats), once its verdict is averaged.
   [[nodiscard]] std::span<const float> average() const { return reduction_->average(); }
-  // This volunteer's own part of it: the sum of `samples`.
+  // This volunteer's own part of it: the sum of `samples`, as many as it contributed.
   struct Own {
     std::span<const float> sum;
     SampleCount samples = 0;

@@ -18,6 +18,7 @@ constexpr Duration kNotReadyInterval = std::chrono::milliseconds(500);
 constexpr Duration kAheadInterval = std::chrono::milliseconds(500);  // its report waits for others
 constexpr Duration kWaitInterval = std::chrono::milliseconds(200);   // the batch is full, others are awaited
 constexpr Duration kLeaseInterval = std::chrono::milliseconds(50);   // while the store writes
+constexpr int kCallsAhead = 2;                                       // a member has leases until it has called so often
 constexpr Duration kAveragingFloor = std::chrono::milliseconds(500);
 
 // Returns the point of the calling window at which a member calls: fixed for a member in a round, another each round.
@@ -156,8 +157,9 @@ void Dispatcher::tell_reach(const Member& member, wire::HeartbeatReply& reply) c
       std::min(wire::relay_bytes_per_round(settings_.vector_floats), wire::kMessageCountMax);
 }
 
-// Deals enough for this round and the next at the member's own speed. The member is called back as soon as the store
-// has the leases, if it could otherwise run out.
+// Deals enough for this round and the next at the member's own speed, as far as that was credited, but no more than it
+// uses until its second call from now. The member is called back as soon as the store has the leases, if it could
+// otherwise run out.
 void Dispatcher::deal_leases(const Situation& at, Member& member, const wire::Heartbeat& heartbeat,
                              wire::HeartbeatReply& reply, std::vector<StoreOp>& ops) {
   if (heartbeat.process == 0) return;
@@ -171,7 +173,13 @@ void Dispatcher::deal_leases(const Situation& at, Member& member, const wire::He
   const double part =
       own > 0 && swarm > 0 ? std::min(1.0, own / swarm) : 1.0 / static_cast<double>(at.members.all().size());
   const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest.target_batch_size));
-  const SampleCount wanted = std::min(2 * (share + manifest.micro_batch_size), kMemberSamplesMax);
+  SampleCount wanted = std::min(2 * (share + manifest.micro_batch_size), kMemberSamplesMax);
+  if (own > 0) {
+    const CoordinatorOptions& options = settings_.options;
+    const Duration longest = bounded_interval(options.heartbeats.max, at.members.all().size(), options);
+    const double ahead = std::min(own * kCallsAhead * to_seconds(longest), static_cast<double>(kMemberSamplesMax));
+    wanted = std::min(wanted, static_cast<SampleCount>(ahead) + 2 * manifest.micro_batch_size);
+  }
   auto dealt = leases_->deal({peer, member.who.account, heartbeat.process}, heartbeat.next_draw, wanted, round);
   if (dealt) ops.emplace_back(std::move(*dealt));
   SampleCount told = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace starling::core {
 namespace {
 
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
+// After an absence, the round in work, and the one that members may have begun ahead.
+constexpr std::int64_t kRoundsAfterAbsence = 2;
 
 std::string does_not_count(const wire::RoundReport& report, std::string_view why) {
   return fmt::format("the report of round {} does not count: {}", report.round, why);
@@ -48,6 +51,11 @@ std::vector<Seat> with_voices(std::vector<Seat> column) {
   return std::move(alone.columns.front());
 }
 
+SampleCount count_of(const std::vector<CountedSamples>& counted) {
+  return std::accumulate(counted.begin(), counted.end(), SampleCount{0},
+                         [](SampleCount sum, const CountedSamples& range) { return sum + range.count; });
+}
+
 }  // namespace
 
 // A decision of a group's accounts. The references are good until reports or groups change.
@@ -61,6 +69,7 @@ struct Judge::Verdict {
 
 Judge::Judge(const RunSettings& settings, const RecoveredRun& recovered)
     : settings_(settings), chain_(settings.manifest.run_id, settings.options.signer, recovered.chain) {
+  if (recovered.round == 0) dealt_in_row_ = kRoundsAfterAbsence;  // it has never been away
   credit_.replace(recovered.credited);
   const Digest& first = settings.manifest.initial_state_digest;
   known_states_.add({0, first});
@@ -365,7 +374,8 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.survivors = static_cast<int>(verdict->holders.size());
   decided.averaging_ms = result.averaging_ms;
   decided.wall = at.wall;
-  const std::vector<wire::Contribution> credited = credit_contributors(at, *verdict, leases, decided);
+  const std::vector<wire::Contribution> seen = credit_contributors(at, *verdict, leases, decided);
+  for (const CreditedContribution& line : decided.contributions) decision.credited.push_back({line.peer, line.samples});
   decided.confirmed = confirmed_accounts(*verdict, decided.contributions);
   const std::set<PeerId> against = contradicting(round, result);
   decided_[round] = {result.group, result.state_digest};
@@ -376,33 +386,38 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   seat_successor(*verdict, decided.successor);  // the last look at the verdict's group, which may move
   ops.emplace_back(std::move(decided));
   for (const PeerId& peer : against) note_lie(round, peer, ops);
-  claims_.on_decided(round, credited);
-  decision.credited = credited;
+  claims_.on_decided(round, seen);
   for (const auto& [peer, claimed] : reports_.claims(round)) note_claim(at, round, peer, claimed, ops);
   return decision;
 }
 
-// Credits the accounts of the contributors. Returns the contributions that count.
+// Credits the accounts of the contributors. Where samples are leased, others earn nothing, unless the coordinator was
+// away when they were drawn: in this round, or at the end of the last two. Returns the contributions that count.
 std::vector<wire::Contribution> Judge::credit_contributors(const Situation& at, const Verdict& verdict,
                                                            LeaseBook* leases, RoundDecided& decided) {
   const RoundIndex round = at.run.round;
   std::vector<AccountSamples> credit;
-  std::vector<wire::Contribution> credited;
+  std::vector<wire::Contribution> counting;
+  const bool is_dealt = verdict.group.origin == SeatedGroup::Origin::dealt;
+  const bool others_earn = !is_dealt || dealt_in_row_ < kRoundsAfterAbsence;
+  dealt_in_row_ = is_dealt ? dealt_in_row_ + 1 : 0;
   for (const wire::Contribution& contribution : verdict.contributions) {
     const std::optional<AccountId> account = settings_.known_hosts.account_of(contribution.peer);
     if (!account || contribution.samples > verdict.group.samples_max) continue;
-    credited.push_back(contribution);
-    const SampleCount passed_over = leases != nullptr ? leases->passed_over(round, contribution) : 0;
-    const SampleCount trained = contribution.samples - passed_over;
+    counting.push_back(contribution);
+    SampleCount trained = contribution.samples;
+    if (leases != nullptr) {
+      trained -= leases->passed_over(round, contribution);
+      const std::vector<CountedSamples> counted = leases->count(round, contribution);
+      if (!others_earn) trained = count_of(counted);
+      decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());
+    }
     if (trained <= 0) continue;
     decided.contributions.push_back({contribution.peer, *account, trained});
     credit.push_back({*account, trained});
-    if (leases == nullptr) continue;
-    const std::vector<CountedSamples> counted = leases->count(round, contribution);
-    decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());
   }
   credit_.add(round, std::move(credit));
-  return credited;
+  return counting;
 }
 
 // Returns the members of the decided group that have told of another state.

@@ -136,6 +136,7 @@ class Judge {
     Digest state_digest;
   };
   std::map<RoundIndex, DecidedResult> decided_;  // the last kRemembered rounds
+  std::int64_t dealt_in_row_ = 0;                // rounds that this coordinator dealt, since it was last away
   ClaimBook claims_;
   CreditBook credit_;
   Reputation reputation_;

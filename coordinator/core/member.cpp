@@ -17,6 +17,12 @@ constexpr double kRateSmoothing = 0.4;  // weight of the newest rate
 constexpr double kGrowthRoundsMax = 64;
 constexpr double kGrowthMax = 2;      // a member is believed this many times the rate that it was credited with
 constexpr double kRoundsAhead = 0.5;  // rounds that a member may have computed ahead, while it averaged
+// A proven rate at most doubles with a round, up to this many rates of a usual member; beyond that in this time. It
+// falls slowly: a computer that is busy with something else for a while keeps its place.
+constexpr double kProvenAtOnce = 16;
+constexpr double kProvenDoublesS = 600;
+constexpr double kProvenKept = 0.98;
+constexpr SampleCount kBatchesFree = 2;  // micro-batches that everybody is believed beyond its rate
 constexpr double kVanishingMemoryS = 4 * 3600;
 constexpr double kUsualStayS = 8 * 3600;       // a member's usual stay, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
@@ -128,10 +134,38 @@ void MemberTable::note_credit(std::span<const wire::Contribution> credited, Dura
     own += (rate < own ? kRateSmoothing : 1.0) * (rate - own);
   }
   std::vector<double> rates;
+  std::vector<double> with_voice;
   for (const auto& [peer, member] : members_) {
-    if (member.speeds.credited_per_s > 0) rates.push_back(member.speeds.credited_per_s);
+    if (member.speeds.credited_per_s <= 0) continue;
+    rates.push_back(member.speeds.credited_per_s);
+    if (member.voice) with_voice.push_back(member.speeds.credited_per_s);
   }
   usual_credited_per_s_ = rates.empty() ? 0 : upper_median(std::move(rates));
+  if (!with_voice.empty()) usual_credited_per_s_ = std::min(usual_credited_per_s_, upper_median(std::move(with_voice)));
+  for (const wire::Contribution& line : credited) {
+    if (Member* member = find(line.peer)) prove(*member, static_cast<double>(line.samples) / to_seconds(round_took));
+  }
+}
+
+double MemberTable::provable_max(const Member& member) const {
+  const double usual = usual_credited_per_s_;
+  const double proven = member.speeds.proven_per_s;
+  const double at_once = std::min(kProvenAtOnce * usual, kGrowthMax * std::max(proven, usual));
+  return std::max(at_once, std::exp2(std::min(1.0, to_seconds(round_took_) / kProvenDoublesS)) * proven);
+}
+
+void MemberTable::prove(Member& member, double rate) const {
+  double& proven = member.speeds.proven_per_s;
+  proven = std::max(kProvenKept * proven, std::min(rate, provable_max(member)));
+}
+
+// Members compute ahead while they average, and begin before their round is decided here.
+SampleCount MemberTable::samples_max(const Member& member, TimePoint then, SampleCount micro_batch) const {
+  const double rate = provable_max(member);
+  if (rate <= 0) return kMemberSamplesMax;
+  const double time_s = std::max(0.0, to_seconds(then - judged_at_)) + kRoundsAhead * to_seconds(round_took_);
+  const double most = rate * time_s + static_cast<double>(kBatchesFree * micro_batch);
+  return static_cast<SampleCount>(std::min(most, static_cast<double>(kMemberSamplesMax)));
 }
 
 // A round that takes longer than the last one shows that the rates are not what they were: the limit grows with it.

@@ -53,6 +53,7 @@ struct Reported {
 struct Speeds {
   double samples_per_s = 0;   // smoothed over its calls
   double credited_per_s = 0;  // samples a second of the rounds that it was credited with; 0: of none yet
+  double proven_per_s = 0;    // the most of these, rising by a limit and falling slowly; 0: of none yet
   double batch_seconds = 0;   // 0: it has computed nothing since its trainer was started
   double batch_jitter = 0;
   double upload_bytes_per_s = 0;
@@ -177,6 +178,9 @@ class MemberTable {
   // Members were credited with these samples of a round that took so long. From then on they count in the forecast for
   // little more than that, whatever they say; one that was never credited for no more than a usual member.
   void note_credit(std::span<const wire::Contribution> credited, Duration round_took);
+  // Returns the most samples that the member is believed to have for the present round by `then`, at least 1: by what
+  // it was credited with, or as a usual member could, and some more. kMemberSamplesMax as long as nobody was credited.
+  [[nodiscard]] SampleCount samples_max(const Member& member, TimePoint then, SampleCount micro_batch) const;
   // Returns how often a working member vanishes without a word, from the last hours.
   [[nodiscard]] double vanishings_per_s() const;
   // Returns how often a working member stops for any reason: it vanishes, leaves, pauses, starts again, or has to load
@@ -203,6 +207,10 @@ class MemberTable {
  private:
   // The most samples a second that the member is believed to compute.
   [[nodiscard]] double rate_max(const Member& member, TimePoint now) const;
+  // The highest rate that the next round may prove; 0: nobody was credited yet.
+  [[nodiscard]] double provable_max(const Member& member) const;
+  // A round has credited the member with this rate.
+  void prove(Member& member, double rate) const;
   void count_as(Member& member, const Growth& growth);
   void stop_counting(Member& member);
 
@@ -210,7 +218,7 @@ class MemberTable {
   Forecast forecast_;
   std::optional<TimePoint> assumed_until_;  // while members are assumed to hold the state
   PeerId last_donor_;
-  double usual_credited_per_s_ = 0;  // a usual member's; 0: nobody was credited yet
+  double usual_credited_per_s_ = 0;  // a usual member's, of those with a voice if lower; 0: nobody's
   Duration round_took_{};            // the last round that was credited; zero: none was
   TimePoint judged_at_{};            // when the canonical state became what it is
   double vanished_ = 0;              // the rates fade over hours

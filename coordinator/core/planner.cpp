@@ -21,6 +21,7 @@ constexpr double kStartAfterLastCall = 0.3;
 // A deferred member may take this multiple of the time that its line was expected to need for the result.
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kCreditedBatchesMax = 4;
+constexpr double kProbationShare = 0.25;  // the most of a round's weight for all members on probation
 // A group waits for a batch this many times as long as the usual one, or this fraction of a round, or this long.
 constexpr double kBatchesWaited = 4;
 constexpr double kRoundsWaited = 0.5;
@@ -344,6 +345,35 @@ std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& mem
   return seated;
 }
 
+// Says how many samples each member is believed to bring. Members on probation are believed a quarter of all together,
+// in equal parts, unless nobody else is in the plan.
+void Planner::limit_weights(const MemberTable& members, Plan& plan) const {
+  const SampleCount micro_batch = settings_.manifest.micro_batch_size;
+  const SampleCount most = kCreditedBatchesMax * settings_.manifest.target_batch_size + micro_batch;
+  Forecast established;
+  bool any_established = false;
+  SampleCount on_probation = 0;
+  for (const wire::GroupInfo& group : plan.groups) {
+    for (const wire::GroupMember& planned : group.members) {
+      const Member& member = *members.find(planned.endpoint.peer);
+      if (!member.voice) ++on_probation;
+      if (!member.voice || member.late()) continue;
+      any_established = true;
+      established.add(member.counted.value());
+    }
+  }
+  const double together = kProbationShare / (1 - kProbationShare) * established.expected(plan.start);
+  for (wire::GroupInfo& group : plan.groups) {
+    for (wire::GroupMember& planned : group.members) {
+      const Member& member = *members.find(planned.endpoint.peer);
+      planned.weight_max = std::min(members.samples_max(member, plan.begin_by, micro_batch), most);
+      if (member.voice || !any_established) continue;
+      const auto part = static_cast<SampleCount>(together / static_cast<double>(on_probation));
+      planned.weight_max = std::clamp<SampleCount>(part, 1, planned.weight_max);
+    }
+  }
+}
+
 // Gives the members their places in the plan. Returns the accounts that decide the round by it.
 SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
                           const std::vector<double>& ready_s) const {
@@ -380,6 +410,7 @@ SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
   seated.samples_max = std::min(kCreditedBatchesMax * std::max(settings_.manifest.target_batch_size, expected) +
                                     settings_.manifest.micro_batch_size,
                                 kMemberSamplesMax);
+  limit_weights(members, plan);
   return seated;
 }
 
@@ -493,6 +524,9 @@ std::optional<BatchFill> Planner::fill_of(const GroupId& decided, SampleCount br
   if (plan == nullptr || plan->id != decided || plan->samples_per_s <= 0) return std::nullopt;
   const double batch_s = plan->samples / plan->samples_per_s;
   if (batch_s < to_seconds(lead) || batch_s > kBatchMaxS) return std::nullopt;
+  // Nobody's word about its samples or its rate has been compared yet, or the round waited for long.
+  const SampleCount most = kCreditedBatchesMax * settings_.manifest.target_batch_size;
+  if (plan->samples > static_cast<double>(most)) return std::nullopt;
   return BatchFill{(plan->samples - static_cast<double>(brought)) / plan->samples_per_s, batch_s};
 }
 

@@ -133,6 +133,7 @@ class Planner {
                                                 const std::vector<Member*>& planned) const;
   [[nodiscard]] SeatedGroup seat(const Situation& at, MemberTable& members, Plan& plan,
                                  const std::vector<double>& ready_s) const;
+  void limit_weights(const MemberTable& members, Plan& plan) const;
   [[nodiscard]] const wire::GroupInfo* group_for(const Situation& at, const Member& member) const;
 
   const RunSettings& settings_;

@@ -156,6 +156,7 @@ GroupInfo spread_group(const GroupInfo& column) {
     GroupMember& member = spread.members.emplace_back(column.members[rank]);
     member.part_floats = seat.part_floats;
     member.codec.clear();
+    member.weight_max = 0;  // a head brings its column's samples
     member.role = seat.head ? MemberRole::full : MemberRole::auxiliary;
   }
   return spread;

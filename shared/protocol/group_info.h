@@ -62,6 +62,9 @@ struct GroupMember {
   // Members with equal numbers above 0 belong to one account, and have one vote together; 0: a vote of its own. So
   // nobody outvotes the others by bringing more computers.
   std::uint32_t voter = 0;
+  // The most samples that it may bring: it scales its sum down to them, and a begin with more is refused. 0: only the
+  // limit for everybody holds (swarm/plausible.h). Not part of the plan's digest: older programs do not know it.
+  SampleCount weight_max = 0;
 };
 
 // The rest of a round of several groups, for a member of one of its columns (docs/averaging.md, "Grids"). Members

@@ -210,6 +210,7 @@ void each_field(Visitor& visit, Seen<Visitor, GroupMember>& member) {
   visit("codec", member.codec, Text{kCodecBytesMax}, kLeftOutIfUnset);
   visit("role", member.role, kLeftOutIfUnset);
   visit("voter", member.voter, Whole{0, kGroupMembersMax}, kLeftOutIfUnset);
+  visit("weight_max", member.weight_max, kCount, kLeftOutIfUnset);
 }
 
 template <typename Visitor>

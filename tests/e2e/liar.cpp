@@ -1,6 +1,7 @@
 // The volunteer's daemon with a lie in it, named by STARLING_LIE: everything else is the product.
 //
 //   samples      tells the others that its gradient has a hundred million samples
+//   overclaimer  tells the others that its gradient has as many samples as its plan has room for
 //   numbers      sends a gradient that is not a number
 //   poison       sends a gradient that points the other way, a thousand times as long
 //   boast        tells the coordinator that it computes a thousand times what it does
@@ -9,6 +10,7 @@
 //   lone-report  reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
 //   split-owner  gives one member another mean of its part than the rest, and signs both
 //   filed-ahead  the same of rounds to come, behind its true reports
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -100,6 +102,11 @@ daemon::Outgoing lies_of(const std::string& lie) {
   if (lie == "samples") {
     outgoing.contribution = [](transport::AverageRequest& request) {
       if (request.weight > 0) request.weight = kSamplesClaimed;
+    };
+  } else if (lie == "overclaimer") {
+    outgoing.contribution = [](transport::AverageRequest& request) {
+      const SampleCount most = request.group.members[request.self].weight_max;
+      if (request.weight > 0) request.weight = std::max(request.weight, most);
     };
   } else if (lie == "numbers") {
     // For one round at a time.

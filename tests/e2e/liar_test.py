@@ -62,6 +62,35 @@ class MoreSamplesThanAnybodyHas(RefusedByAll):
         self.check()
 
 
+class Overclaimer(Liar):
+    """It names as many samples as the others let it."""
+
+    LIE = "overclaimer"
+    FIRST = 3  # the coordinator, which has just started, leases all samples of this round and later ones
+
+    def test_it_is_credited_with_nothing_beyond_its_leases_and_nobody_loses_by_it(self):
+        self.wait_for_rounds(self.honest, 15)
+        rows = self.swarm.coordinator.rows(
+            "SELECT c.round, lower(hex(h.peer_id)), c.samples, (SELECT coalesce(sum(s.samples), 0) FROM sample_counted s "
+            "WHERE s.run = c.run AND s.round = c.round AND s.host = c.host) FROM contribution c JOIN host h ON h.id = c.host "
+            "WHERE c.round >= ?", self.FIRST)
+        journal = self.honest[0].journal(RUN_ID)
+        liar = self.liar.status()["peer"]
+        credited, named = 0, 0
+        for number, peer, samples, leased in rows:
+            self.assertLessEqual(samples, leased, f"round {number}")
+            if number not in journal:
+                continue
+            if peer == liar:
+                credited += samples
+                named += journal[number]["contributions"][peer]
+            else:
+                self.assertEqual(samples, journal[number]["contributions"][peer], f"round {number}")
+        self.assertGreater(named, credited)
+        for volunteer in self.honest:
+            self.assertEqual(volunteer.status()["problems"], [])
+
+
 class NoNumbers(RefusedByAll):
     LIE = "numbers"
 

@@ -29,26 +29,28 @@ bool ContributionCheck::is_in(const Batch& batch, std::size_t fragment) const {
   return batch.sent[fragment] == 0 && (batch.sent.size() > 1 || batch.sum == present_);
 }
 
-std::string ContributionCheck::on_contributed(RoundIndex round, SampleCount weight, std::span<const float> own) {
+std::string ContributionCheck::on_contributed(RoundIndex round, SampleCount samples,
+                                              const rounds::RoundPayload::Own& own) {
   const wire::Fragment fragment = wire::fragment_of(manifest_, round);
   const auto number = static_cast<std::size_t>(fragment.number);
   contributed_ = true;
-  SampleCount samples = 0;
+  SampleCount added = 0;
   std::vector<double> sum(fragment.count);
   for (Batch& batch : batches_) {
     batch.contributed = is_in(batch, number);
     if (!batch.contributed) continue;
-    samples += batch.samples;
+    added += batch.samples;
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += batch.added[fragment.begin + i];
   }
   // A fragment brings its mean over all rounds since its last; a round's whole sum may count samples that add nothing.
-  const bool is_mean = wire::fragments(manifest_) > 1 && samples > 0;
-  const double share = is_mean ? static_cast<double>(weight) / static_cast<double>(samples) : 1;
+  const bool is_mean = wire::fragments(manifest_) > 1 && added > 0;
+  const auto weight = static_cast<double>(own.samples);
+  const double share = weight / static_cast<double>(is_mean ? added : samples);
   for (std::size_t i = 0; i < sum.size(); ++i) {
     const double expected = share * sum[i];
-    if (std::abs(own[i] - expected) <= kTolerance * (static_cast<double>(weight) + std::abs(expected))) continue;
+    if (std::abs(own.sum[i] - expected) <= kTolerance * (weight + std::abs(expected))) continue;
     return fmt::format("round {}: coordinate {} of a contribution of {} samples is {}, and its batches have added {}",
-                       round, fragment.begin + i, weight, own[i], expected);
+                       round, fragment.begin + i, own.samples, own.sum[i], expected);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/rounds/batch_order.h"
+#include "client/rounds/round_payload.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::sim {
@@ -23,9 +24,8 @@ class ContributionCheck {
   [[nodiscard]] std::size_t present() const { return present_; }
   // A batch of that sum, for this target, has added `added`, the sum of `samples`.
   void on_batch(std::size_t sum, const rounds::BatchTarget& target, SampleCount samples, std::span<const float> added);
-  // Returns what is wrong with a contribution to `round`, as the sum of `weight` samples (above 0); empty if nothing
-  // is.
-  [[nodiscard]] std::string on_contributed(RoundIndex round, SampleCount weight, std::span<const float> own);
+  // Returns what is wrong with a contribution to `round` of the mean of `samples` (above 0); empty if nothing is.
+  [[nodiscard]] std::string on_contributed(RoundIndex round, SampleCount samples, const rounds::RoundPayload::Own& own);
   // Nothing was contributed to the round that begins.
   void on_listened() { contributed_ = false; }
   // The round counts, and is over.

@@ -32,7 +32,7 @@ void Invariants::fail(std::string what) {
 
 void Invariants::on_report(const wire::RoundReport& report) {
   const std::vector<SampleCount> accepted = report.grid ? report.grid->accepted : std::vector<SampleCount>();
-  const Finished mine{report.result_digest, report.state_digest, accepted, {}};
+  const Finished mine{report.result_digest, report.state_digest, accepted, report.autonomous, {}};
   states_.insert(report.state_digest);
   Finished& theirs = finished_.emplace(report.group, mine).first->second;
   const std::uint32_t column = report.grid ? report.grid->column : 0;
@@ -69,15 +69,17 @@ void Invariants::on_durable(const core::RoundDecided& round) {
     }
   }
   const Finished& accepted = found->second;
+  only_leased_ = options_.epoch_samples >= options_.target_batch_size && !accepted.autonomous && dealt_in_row_ >= 2;
+  dealt_in_row_ = accepted.autonomous ? 0 : dealt_in_row_ + 1;
+  check_limits(round);
   for (const auto& [column, contributions] : accepted.contributions) {
     const auto credited = [&](const auto& row) {
-      if (!left.contains(row.first)) return false;
-      const Samples samples = averaged(round.group, row.first, row.second);
-      const auto useless = std::count_if(samples.begin(), samples.end(), [&](const auto& s) { return unusable(s); });
-      return left[row.first] <= row.second.weight && left[row.first] >= row.second.weight - useless;
+      const auto line = left.find(row.first);
+      return is_due(round, row.first, row.second, line == left.end() ? 0 : line->second);
     };
     const bool all = std::all_of(contributions.begin(), contributions.end(), credited);
-    const bool none = std::none_of(contributions.begin(), contributions.end(), credited);
+    const bool none = std::none_of(contributions.begin(), contributions.end(),
+                                   [&](const auto& row) { return left.contains(row.first); });
     if (!all && (accepted.accepted.empty() || !none)) {
       fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
     }
@@ -87,6 +89,39 @@ void Invariants::on_durable(const core::RoundDecided& round) {
   }
   if (!left.empty() || round.state_digest != accepted.state) {
     fail(fmt::format("round {}: the ledger differs from what its group accepted", round.round));
+  }
+}
+
+bool Invariants::is_due(const core::RoundDecided& round, const PeerId& peer,
+                        const averaging::ContributionTerms& accepted, SampleCount credited) const {
+  if (credited > accepted.weight) return false;
+  if (liars_.contains(peer)) return true;  // check_limits says how much it may earn
+  if (credited == 0) return only_leased_ && accepted.draw == 0;
+  const Samples samples = averaged(round.group, peer, accepted);
+  const auto useless = std::count_if(samples.begin(), samples.end(), [&](const auto& s) { return unusable(s); });
+  return credited >= accepted.weight - useless;
+}
+
+void Invariants::check_limits(const core::RoundDecided& round) {
+  std::map<PeerId, SampleCount> leased;
+  for (const CountedSamples& range : round.counted) leased[range.peer] += range.count;
+  for (const core::CreditedContribution& row : round.contributions) {
+    const auto room = room_.find({round.group, row.peer});
+    if (room != room_.end() && row.samples > room->second) {
+      fail(fmt::format("round {}: {} was credited with {} samples, and its plan has room for {}", round.round,
+                       row.peer.brief(), row.samples, room->second));
+    }
+    if (only_leased_ && row.samples > leased[row.peer]) {
+      fail(fmt::format("round {}: {} was credited with {} samples, and {} of them were leased", round.round,
+                       row.peer.brief(), row.samples, leased[row.peer]));
+    }
+  }
+}
+
+void Invariants::on_plan(const wire::GroupInfo& group) {
+  const GroupId& id = group.grid ? group.grid->id : group.id;
+  for (const wire::GroupMember& member : group.members) {
+    if (member.weight_max > 0) room_[{id, member.endpoint.peer}] = member.weight_max;
   }
 }
 
@@ -136,6 +171,7 @@ void Invariants::check_counted(const core::RoundDecided& round, const PeerId& pe
   }
   // Samples that cannot be used are counted, although they add nothing, where the coordinator did not hear of them, or
   // forgot when it died.
+  if (liars_.contains(peer)) return;  // its leased samples count, computed or not
   Samples brought = averaged(round.group, peer, accepted);
   for (Samples* samples : {&counted, &brought}) std::erase_if(*samples, [&](const auto& s) { return unusable(s); });
   if (counted != brought) {

@@ -27,6 +27,12 @@ class Invariants {
   // The ledger holds each round once, in the form that some group reported, and never gives a member a round twice. It
   // counts those leased samples that were averaged in, and none that was counted before.
   void on_durable(const core::RoundDecided& round);
+  // The member's own words about its samples may be false.
+  void distrust(const PeerId& liar) { liars_.insert(liar); }
+  // The coordinator is back.
+  void on_coordinator_started() { dealt_in_row_ = 0; }
+  // Nobody is credited with more samples than its plan has room for.
+  void on_plan(const wire::GroupInfo& group);
   // A member's contribution to a group agrees with its draws; see on_durable.
   void on_gradient(const PeerId& peer, const GroupId& group, const averaging::ContributionTerms& terms,
                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples);
@@ -61,6 +67,7 @@ class Invariants {
     Hash128 result;
     Digest state;
     std::vector<SampleCount> accepted;  // by column of a grid
+    bool autonomous = false;
     std::map<std::uint32_t, std::map<PeerId, averaging::ContributionTerms>>
         contributions;  // by column; one group is column 0
   };
@@ -73,11 +80,20 @@ class Invariants {
   [[nodiscard]] Samples averaged(const GroupId& group, const PeerId& peer,
                                  const averaging::ContributionTerms& accepted) const;
   [[nodiscard]] bool unusable(const std::pair<std::int64_t, std::int64_t>& sample) const;
+  // Whether the ledger gives the member what its group accepted; `credited`: its line's samples, 0 for none.
+  [[nodiscard]] bool is_due(const core::RoundDecided& round, const PeerId& peer,
+                            const averaging::ContributionTerms& accepted, SampleCount credited) const;
+  // Nobody is credited with more samples than it may have, and nobody with more than were leased to it.
+  void check_limits(const core::RoundDecided& round);
   void check_counted(const core::RoundDecided& round, const PeerId& peer, const averaging::ContributionTerms& accepted);
   const SwarmOptions& options_;
   const wire::RunManifest& manifest_;
   FeedbackCheck feedback_;
-  std::set<Digest> states_;  // states that a member has honestly come to
+  std::set<PeerId> liars_;
+  std::map<std::pair<GroupId, PeerId>, SampleCount> room_;  // by plan and member
+  int dealt_in_row_ = 2;      // the last rounds in the ledger that a coordinator dealt which is there since
+  bool only_leased_ = false;  // the round that is looked at has no credit for other samples
+  std::set<Digest> states_;   // states that a member has honestly come to
   std::map<GroupId, Finished> finished_;
   std::map<GroupId, Hash128> mixed_;
   std::set<std::pair<RoundIndex, PeerId>> credited_;

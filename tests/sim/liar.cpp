@@ -30,6 +30,8 @@ constexpr SampleCount kClaimed = 64 * 60;
 constexpr double kHourS = 3600;
 constexpr double kOverclaimed = 1000;
 constexpr double kBeautified = 0.5;
+constexpr SampleCount kNamedForOne = 64;
+constexpr int kClaims = 3;  // an overclaimer's lies take turns: of its weight, of its rate, of its line
 
 GroupId invented_group(std::uint64_t seed) {
   GroupId group;
@@ -106,8 +108,13 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       told.reports.clear();
       break;
     case Lie::overclaimer:
-      told.samples_per_s *= kOverclaimed;
-      told.samples_this_round = kClaimed * 1000;
+      if (number_ % kClaims == 1) {
+        told.samples_per_s *= kOverclaimed;
+        told.samples_this_round = kClaimed * 1000;
+      } else if (number_ % kClaims == 2) {
+        told.upload_bytes_per_s *= kOverclaimed;
+        told.download_bytes_per_s *= kOverclaimed;
+      }
       break;
     case Lie::poisoner:
     case Lie::expeller:
@@ -146,6 +153,15 @@ void Liar::poison(std::span<float> sum) const {
     default:
       for (float& value : sum) value = -value;
   }
+}
+
+averaging::ContributionTerms Liar::name(const averaging::ContributionTerms& truth, SampleCount most) const {
+  averaging::ContributionTerms named = truth;
+  if (lie_ != Lie::overclaimer || number_ % kClaims != 0) return named;
+  named.weight *= kNamedForOne;
+  const bool is_careful = number_ % 2 == 0;
+  if (is_careful && most > 0) named.weight = std::min(named.weight, most);
+  return named;
 }
 
 std::optional<averaging::Rank> Liar::expels(const wire::GroupInfo& group) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "client/averaging/round_types.h"
 #include "shared/base/ids.h"
 #include "tests/client/averaging/split_owner.h"
 #include "tests/sim/network.h"
@@ -27,7 +28,8 @@ enum class Lie : std::uint8_t {
   first_state,       // says from the first moment that round 0 begins with an invented state
   sybil,             // all computers of one account report one invented result of every group
   staller,           // says that its batches take an hour, or none, and never begins a round that waits for it
-  overclaimer,       // says that it computes a thousand times what it does, and brings as much as the group believes
+  overclaimer,       // tells a thousand times its rate, names 64 times its samples, or says that its line is a
+                     // thousand times as fast, by turns; some name no more samples than the others believe
   poisoner,          // tells the truth, and brings false gradients (Liar::poison)
   false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
   expeller,          // says in each round that another member is lost, which is well
@@ -54,6 +56,8 @@ class Liar {
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
   // Makes a poisoner's sum of a batch: 10^10 times too large, -1000 times, a constant direction, or turned about.
   void poison(std::span<float> sum) const;
+  // Returns the terms that it names to its group for a gradient of `truth`. `most`: its plan's limit; 0: none.
+  [[nodiscard]] averaging::ContributionTerms name(const averaging::ContributionTerms& truth, SampleCount most) const;
   // The member that it says is lost, in each averaging.
   [[nodiscard]] std::optional<averaging::Rank> expels(const wire::GroupInfo& group);
   // Changes a frame that the liar sends to `to` in an averaging.

@@ -159,7 +159,7 @@ class LocalTraining {
 
   // Returns a worker's contribution to the round: its mean displacement since its last contribution.
   std::span<const float> bring(Worker& worker, RoundIndex round, int meetings) {
-    if (worker.fragments) return worker.fragments->cut(round, 1);
+    if (worker.fragments) return worker.fragments->cut(round, 1, 1);
     for (float& value : worker.displacement) value /= static_cast<float>(setup_.batch * setup_.interval * meetings);
     if (manifest_.round.error_feedback > 0) encode(worker);
     return worker.displacement;

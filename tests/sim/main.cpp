@@ -60,6 +60,7 @@ std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
   options.peers = all - count;
   // Rounds take seconds, so that the time that members are kept counts, not their number.
   options.target_batch_size = kLiedToBatch;
+  if (options.epoch_samples > 0) options.target_batch_size = std::min(kLiedToBatch, options.epoch_samples);
   options.seconds_between_faults = 0;
   // A poisoner's share of the mean is that of its samples.
   if (options.byzantine == "poisoner") options.samples_per_s_min = options.samples_per_s_max = 25;
@@ -89,13 +90,13 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       "{} downloads, in step {:.3f}, longest averaging {:.2f} s, {}{}{:.1f} samples/s in the end, distance "
       "{:.3f} -> {:.3f}; {:.0f} virtual "
       "s, {} events in {:.2f} "
-      "s, rounds of {:.3f} of what was asked for{}{}\n",
+      "s, rounds of {:.3f} of what was asked for, {} honest samples beyond the room in plans{}{}\n",
       options.seed, options.peers, result.rounds_decided, result.samples_ledger, result.crashes, result.freezes,
       result.partitions, result.coordinator_crashes, result.rounds_lost, result.samples_counted,
       result.samples_set_aside, result.epochs_complete, result.gossips, result.gossips_alone, result.downloads,
       result.in_step, result.averaging_s_max, rounds_text(options, result), feedback_text(result),
       result.samples_per_s_calm, result.distance_first, result.distance_last, result.virtual_s, result.events, seconds,
-      result.batch_filled, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.batch_filled, result.honest_samples_beyond, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
 // The loss at the end: half the mean squared distance of a parameter from samples' targets, whose variance is 1/3.

@@ -63,6 +63,10 @@ class World {
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group,
                                    const averaging::ContributionTerms& terms,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) = 0;
+  // Returns the terms that the peer names to its group for a gradient of `truth`.
+  [[nodiscard]] virtual averaging::ContributionTerms named_terms(const Peer& peer, const wire::GroupInfo& group,
+                                                                 averaging::Rank self,
+                                                                 const averaging::ContributionTerms& truth) = 0;
   // A leg of a round begins.
   virtual void on_leg_begun(const Peer& peer, const rounds::Leg& leg) = 0;
   virtual void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) = 0;

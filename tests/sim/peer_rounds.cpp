@@ -90,11 +90,14 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
   if (gossip_ != nullptr) gossip_->on_round_planned(group);
   abandon();
   world_.on_gradient_brought(*this, group, terms, leased_in_[check_->present()]);
-  Result<rounds::Move> move = payload_->contribute(group, self, terms);
+  const averaging::ContributionTerms named = world_.named_terms(*this, group, self, terms);
+  wire::GroupInfo plan = group;
+  if (named != terms) plan.members[self].weight_max = 0;  // a liar scales nothing down
+  Result<rounds::Move> move = payload_->contribute(plan, self, named);
   VERIFY(move.ok());
   check_->on_listened();
   if (terms.weight > 0) {
-    const std::string wrong = check_->on_contributed(group.round, terms.weight, payload_->own().sum);
+    const std::string wrong = check_->on_contributed(group.round, named.weight, payload_->own());
     if (!wrong.empty()) world_.fail(fmt::format("peer {}: {}", index_, wrong));
   }
   follow(std::move(move).value());

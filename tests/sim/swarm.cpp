@@ -111,7 +111,18 @@ class Swarm final : private World, private Network::Mediator {
   }
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
+    invariants_.on_plan(group);
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
+  }
+  averaging::ContributionTerms named_terms(const Peer& peer, const wire::GroupInfo& group, averaging::Rank self,
+                                           const averaging::ContributionTerms& truth) override {
+    const SampleCount most = group.members[self].weight_max;
+    if (lies(peer)) return liar_of(peer).name(truth, most);
+    if (most == 0 || truth.weight <= most) return truth;
+    result_.honest_samples_beyond += truth.weight - most;
+    log_debug("{:.3f} peer {} has {} samples, and room for {}", to_seconds(scheduler_.now().time_since_epoch()),
+              peer.index(), truth.weight, most);
+    return truth;
   }
   void on_leg_begun(const Peer& peer, const rounds::Leg& leg) override;
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
@@ -221,7 +232,10 @@ void Swarm::add_peers() {
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
-    if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id, index - options_.peers);
+    if (is_liar) {
+      liars_.emplace_back(lie_of(index - options_.peers), id, index - options_.peers);
+      invariants_.distrust(id);
+    }
     // Newcomers trickle in.
     const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
     // The account has as many computers as it may have: this one is not let in.
@@ -341,7 +355,7 @@ void Swarm::on_reports_withdrawn(const Peer& peer, RoundIndex from) {
 
 // No frame of an honest member may strike another as nonsense.
 void Swarm::on_frame_taken(const Peer& peer, const Peer& from, const Status& status) {
-  if (!status.ok() && !from.sends_garbage())
+  if (!status.ok() && !from.sends_garbage() && !lies(from))
     invariants_.fail(fmt::format("peer {} refused a frame: {}", peer.index(), status.error().message));
 }
 
@@ -477,7 +491,10 @@ void Swarm::crash_coordinator() {
   if (!coordinator_.up()) return;
   ++result_.coordinator_crashes;
   coordinator_.crash();
-  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] { coordinator_.start(); });
+  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] {
+    coordinator_.start();
+    if (!coordinator_.store().rounds.empty()) invariants_.on_coordinator_started();
+  });
 }
 
 void Swarm::fault() {

@@ -49,6 +49,7 @@ void InMemoryGroup::build() {
     member.endpoint.host = dialable ? "192.0.2.1" : "";
     member.endpoint.port = dialable ? 4000 : 0;
     if (!options_.codecs.empty()) member.codec = options_.codecs[rank];
+    if (!options_.room.empty()) member.weight_max = options_.room[rank];
     group_.members.push_back(member);
   }
   const auto parts = swarm::split_vector(options_.vector_floats, shares);

@@ -25,6 +25,7 @@ struct GroupOptions {
   std::vector<std::string> codecs{};      // codecs of contributions, by rank; empty: all as `codec`
   std::vector<double> shares{};           // empty: equal parts
   std::vector<SampleCount> weights{};     // empty: rank + 1 samples each
+  std::vector<SampleCount> room{};        // empty: no member's weight is limited by the plan
   std::vector<bool> undialable{};         // empty: everybody can be dialled; two that cannot have no link
   std::vector<bool> deferred{};           // empty: nobody
   std::vector<bool> late{};               // empty: nobody

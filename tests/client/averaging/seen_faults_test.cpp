@@ -119,6 +119,28 @@ TEST_CASE("who claims more samples than anybody can have is left out by all, who
   }
 }
 
+TEST_CASE("who brings more than its plan has room for is left out by all, whether or not it has links with all") {
+  for (const bool dialable : {true, false}) {
+    CAPTURE(dialable);
+    constexpr Rank kLiar = 4;
+    GroupOptions options = small(5);
+    options.weights = {1, 2, 3, 4, 11};
+    options.room = {1, 2, 3, 0, 10};  // room for all of it is enough; 0: no limit
+    if (!dialable) options.undialable = {false, false, false, true, true};
+    InMemoryGroup group(options);
+    group.run();
+    const Voices said = voices(group, kLiar);
+    CHECK(said.about_victim >= 2);
+    CHECK(said.about_others == 0);
+    CHECK(said.fault == wire::Fault::nonsense);
+    for (Rank rank = 0; rank < kLiar; ++rank) {
+      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+      CHECK(group.outcome(rank)->samples[kLiar] == 0);
+      CHECK(untruth(group, rank) == "");
+    }
+  }
+}
+
 TEST_CASE("all owners tell of a sender that they left behind") {
   GroupOptions options = small(5);
   options.shares = {1, 1, 1, 1, 0};

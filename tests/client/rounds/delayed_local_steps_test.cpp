@@ -84,7 +84,7 @@ struct Volunteer {
   std::pair<std::span<const float>, SampleCount> cut(RoundIndex round) {
     local->cut(round);
     const SampleCount weight = std::exchange(samples, 0);
-    return {sums.cut(round, weight), weight};
+    return {sums.cut(round, weight, weight), weight};
   }
 
   wire::RunManifest manifest;

@@ -56,7 +56,7 @@ TEST_CASE("a fragment brings its mean displacement since its last round, with th
   for (RoundIndex round = 0; round < 7; ++round) {
     add(sums, 8, 1.0F);
     add(sums, 24, 2.0F);
-    const std::span<const float> cut = sums.cut(round, 32);
+    const std::span<const float> cut = sums.cut(round, 32, 32);
     const wire::Fragment fragment = wire::fragment_of(manifest, round);
     REQUIRE(cut.size() == wire::fragment_floats(manifest));
     // 1.75 a sample, in up to three rounds; 32 samples are this round's.
@@ -72,14 +72,16 @@ TEST_CASE("rounds without samples of one's own take nothing, and what did not co
   const wire::RunManifest manifest = manifest_of_three();
   FragmentSums sums(manifest);
   add(sums, 16, 1.0F);
-  CHECK(sums.cut(0, 16).front() == 16);
+  CHECK(sums.cut(0, 16, 16).front() == 16);
   add(sums, 16, 3.0F);  // meanwhile
   sums.put_back();
   sums.put_back();  // once is enough
-  CHECK(sums.cut(0, 32).front() == 32 * 2.0F);
+  CHECK(sums.cut(0, 32, 32).front() == 32 * 2.0F);
   // Rounds 1 and 2 go by with nothing; fragment 1 still has all of it.
   add(sums, 8, 5.0F);
-  CHECK(sums.cut(4, 8).front() == doctest::Approx(8 * (16 * 1.0 + 16 * 3.0 + 8 * 5.0) / 40));
+  CHECK(sums.cut(4, 8, 8).front() == doctest::Approx(8 * (16 * 1.0 + 16 * 3.0 + 8 * 5.0) / 40));
+  sums.put_back();
+  CHECK(sums.cut(4, 8, 2).front() == doctest::Approx(2 * (16 * 1.0 + 16 * 3.0 + 8 * 5.0) / 40));
   sums.clear();
   sums.put_back();
   CHECK(std::all_of(sums.into(false).begin(), sums.into(false).end(), [](float value) { return value == 0; }));

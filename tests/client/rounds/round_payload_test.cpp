@@ -124,6 +124,34 @@ TEST_CASE("what did not count grows on, where the trainer is or, with delayed up
   }
 }
 
+TEST_CASE("a plan with less room takes the mean of all samples, with the weight that it has room for") {
+  for (const int fragments : {1, 3}) {
+    CAPTURE(fragments);
+    const wire::RunManifest manifest = manifest_of(false, fragments);
+    RoundPayload payload(manifest);
+    train(payload, kAnew, 1);
+    train(payload, kMore, 3);
+    wire::GroupInfo plan = plan_of(manifest, 0);
+    const auto sum_of = [&](SampleCount room, SampleCount samples) {
+      plan.members[0].weight_max = room;
+      const auto leg = std::get<Leg>(payload.contribute(plan, 0, {samples, 5}).value());
+      CHECK(leg.vectors.weight == std::min(room, samples));
+      CHECK(leg.vectors.draw == 5);
+      CHECK(payload.own().samples == leg.vectors.weight);
+      return leg.vectors.input.front();
+    };
+    CHECK(sum_of(2 * kBatch, 2 * kBatch) == 2 * kBatch * 2);
+    CHECK(sum_of(1, 2 * kBatch) == doctest::Approx(2));
+    train(payload, kMore, 8);  // that did not count: all of it goes on
+    CHECK(sum_of(100, 3 * kBatch) == doctest::Approx(3 * kBatch * 4));
+    CHECK(sum_of(3, 3 * kBatch) == doctest::Approx(3 * 4));
+    payload.on_stepped();
+    train(payload, kFirst, 5);  // and nothing of it is left
+    plan.round = fragments;
+    CHECK(sum_of(100, kBatch) == doctest::Approx(kBatch * 5));
+  }
+}
+
 TEST_CASE("batches beside an averaging look ahead once, then go on, and are the next round's when the step is done") {
   const wire::RunManifest manifest = manifest_of(true);
   RoundPayload payload(manifest);

@@ -58,6 +58,7 @@ db::Run make_run(const RunId& run_id, const crypto::PrivateKey& manifest_key, db
   manifest.model.context = 16;
   manifest.data.train = {digest_of(1), 1'000'000};
   manifest.data.validation = {digest_of(2), 1'000};
+  manifest.data.sampling = wire::Sampling::independent;  // reports name samples that nobody has leased
   manifest.checkpoint_rounds = checkpoint_rounds;
   manifest.target_batch_size = kTarget;
   manifest.flops_per_sample = 4.32e9;  // 100 samples are a credit

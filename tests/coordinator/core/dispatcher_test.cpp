@@ -185,4 +185,21 @@ TEST_CASE("leases are dealt to members that train, and told once they are stored
   CHECK_FALSE(swarm.answer(1, beat).leases.empty());
 }
 
+TEST_CASE("leases reach no further than two calls of a member, at the speed that it is believed") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.data.kind = wire::DataKind::labelled;
+  manifest.data.train_items = 1'000'000;
+  manifest.target_batch_size = 100'000;
+  manifest.micro_batch_size = 4;
+  Dispatching swarm(manifest);
+  wire::Heartbeat beat = swarm.training(10);
+  beat.process = 5;
+  (void)swarm.answer(1, beat);
+  REQUIRE(swarm.ops.size() == 1);
+  SampleCount samples = 0;
+  for (const wire::SampleLease& lease : std::get<LeasesDealt>(swarm.ops.front()).leases) samples += lease.count;
+  CHECK(samples >= 2 * 10 * 10);  // calls are ten seconds apart at most
+  CHECK(samples < 2 * 10 * 10 + 20);
+}
+
 }  // namespace starling::core::testing

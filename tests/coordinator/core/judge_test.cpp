@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "coordinator/core/lease_book.h"
 #include "tests/coordinator/core/run_parts.h"
 #include "tests/support/plain_signer.h"
 
@@ -308,6 +309,36 @@ TEST_CASE(
     const auto* restarted = std::get_if<ProbationRestarted>(&op);
     if (restarted != nullptr) CHECK(restarted->account == swarm.hosts.account_of(peer_id(3)));
   }
+}
+
+TEST_CASE("where samples are leased, others earn nothing in rounds for which the coordinator was there") {
+  RecoveredRun recovered = running_run();
+  SeatedGroup::Origin origin = SeatedGroup::Origin::dealt;
+  bool others_earn = true;
+  SUBCASE("dealt") { others_earn = false; }
+  SUBCASE("dealt, but it has just come back") { recovered = running_run(4, first_state()); }
+  SUBCASE("without it") { origin = SeatedGroup::Origin::successor; }
+  Judging swarm(recovered);
+  const RoundIndex round = swarm.run.round;
+  LeaseBook leases({1000}, 4, {});
+  const auto dealt = leases.deal({peer_id(1), 1001, 5}, 1, 40, round);
+  REQUIRE(dealt.has_value());
+  leases.on_stored(*dealt);
+  const SampleCount leased = dealt->leases.front().count;
+  SeatedGroup group = seated_group(group_id(1), round, {1, 2, 3}, swarm.hosts);
+  group.origin = origin;
+  swarm.judge.seat(group);
+  for (const int number : {1, 2, 3}) swarm.average(number);
+  wire::RoundReport report = report_of(group, swarm.next);
+  report.contributions[0] = {peer_id(1), leased + 100, dealt->leases.front().number};
+  for (const int number : {1, 2}) CHECK(swarm.tell(number, report).empty());
+  const auto decision = swarm.judge.decide(swarm.at(), &leases, swarm.ops);
+  REQUIRE(decision.has_value());
+  const auto& decided = std::get<RoundDecided>(swarm.ops.front());
+  REQUIRE(decided.contributions.size() == (others_earn ? 3 : 1));
+  CHECK(decided.contributions[0].samples == leased + (others_earn ? 100 : 0));
+  CHECK(decision->credited.size() == decided.contributions.size());
+  CHECK(decision->credited[0].samples == decided.contributions[0].samples);
 }
 
 TEST_CASE("when nobody holds the state the swarm goes back to one that it once agreed on, after a while") {

@@ -67,4 +67,33 @@ TEST_CASE(
   CHECK(counted(3).per_s > 1000);
 }
 
+TEST_CASE("a member is believed by what it was credited with, and a fast newcomer within a few rounds") {
+  RunParts swarm;
+  for (const int number : {1, 2, 3}) (void)swarm.call(number, swarm.training());
+  const auto believed = [&](int number, Duration in) {
+    return swarm.members.samples_max(swarm.member(number), swarm.now + in, 4);
+  };
+  CHECK(believed(1, seconds(1)) == kMemberSamplesMax);  // nobody was credited
+  const auto next_round = [&](SampleCount fast) {
+    const std::vector<wire::Contribution> credited = {{peer_id(1), 20}, {peer_id(2), 20}, {peer_id(3), fast}};
+    swarm.members.note_credit(credited, seconds(1));
+    swarm.members.judge(swarm.now, swarm.run.canonical, {}, swarm.now);
+  };
+  next_round(0);
+  CHECK(believed(1, seconds(0)) == 40 / 2 + 8);  // twice its rate, for what half a round may have computed ahead
+  CHECK(believed(1, seconds(2)) == 40 * 5 / 2 + 8);
+  CHECK(believed(3, seconds(1)) == 40 * 3 / 2 + 8);  // like a usual one
+  constexpr SampleCount kFast = 200;                 // ten times a usual one's
+  int rounds = 0;
+  while (believed(3, seconds(1)) < kFast && ++rounds < 10) next_round(std::min(kFast, believed(3, seconds(1))));
+  CHECK(rounds == 2);
+  for (int i = 0; i < 8; ++i) next_round(kFast);
+  for (int i = 0; i < 5; ++i) next_round(1);  // busy with something else
+  CHECK(believed(3, seconds(1)) > kFast);
+  // Who always claims all that it is believed comes to some usual ones, and doubles that in minutes.
+  for (int i = 0; i < 30; ++i) next_round(believed(3, seconds(1)));
+  CHECK(believed(3, seconds(1)) > 16 * 20 * 3 / 2);
+  CHECK(believed(3, seconds(1)) < 16 * 20 * 3 / 2 * 1.1);
+}
+
 }  // namespace starling::core::testing

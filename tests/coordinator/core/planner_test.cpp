@@ -252,6 +252,18 @@ TEST_CASE("a decided plan tells how much later its batch would have been full") 
   CHECK_FALSE(swarm.planner.fill_of(seated.id, 45, seconds(2)).has_value());  // the forecast had no say in it
 }
 
+TEST_CASE("a plan of far more samples than a batch has teaches nothing: they are somebody's word") {
+  Planning swarm;
+  wire::Heartbeat boast = swarm.training();
+  boast.samples_this_round = 100'000;
+  boast.batch_seconds = 0;
+  (void)swarm.call(4, boast);
+  CHECK_FALSE(swarm.plan().has_value());  // it is full by that word, and waits for a member that has computed
+  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  CHECK(swarm.planner.plan()->samples > 4 * 60);
+  CHECK_FALSE(swarm.planner.fill_of(seated.id, 45, milliseconds(100)).has_value());
+}
+
 TEST_CASE("members of one account share a voter's number, others have none") {
   Planning swarm;
   swarm.hosts.accounts = {{peer_id(1), 7}, {peer_id(3), 7}};
@@ -260,6 +272,54 @@ TEST_CASE("members of one account share a voter's number, others have none") {
   REQUIRE(group.members.size() == 3);
   for (const wire::GroupMember& member : group.members) {
     CHECK((member.voter == 0) == (member.endpoint.peer == peer_id(2)));
+  }
+}
+
+TEST_CASE("a plan has room for what its members may have by its begin, and for four batches of anybody at first") {
+  Planning swarm;
+  const auto room_of = [&](int number) {
+    for (const wire::GroupMember& member : swarm.planner.plan()->groups.front().members) {
+      if (member.endpoint.peer == peer_id(number)) return member.weight_max;
+    }
+    return SampleCount{-1};
+  };
+  SeatedGroup seated = swarm.planned({1, 2});
+  const wire::RunManifest& manifest = swarm.settings.manifest;
+  const SampleCount at_first = 4 * manifest.target_batch_size + manifest.micro_batch_size;
+  CHECK(room_of(1) == at_first);
+  swarm.planner.on_decided(seated.id, 2);
+  swarm.begin_round(state_after(swarm.run.canonical, group_id(1)));
+  swarm.members.note_credit(std::vector<wire::Contribution>{{peer_id(1), 40}, {peer_id(2), 40}}, seconds(2));
+  swarm.members.judge(swarm.now, swarm.run.canonical, {}, swarm.now);
+  const TimePoint began = swarm.now;
+  seated = swarm.planned({1, 2});
+  const double longest_s = to_seconds(swarm.planner.plan()->begin_by - began) + 1;
+  CHECK(room_of(1) >= 2 * 20);
+  const auto believed = std::llround(2 * 20 * longest_s) + 2 * manifest.micro_batch_size;
+  CHECK(room_of(1) <= std::min<SampleCount>(at_first, believed));
+}
+
+TEST_CASE("members on probation have room for a quarter of the weight together, if anybody else is there") {
+  Planning swarm;
+  const std::vector<int> newcomers = {4, 5, 6, 7};
+  bool any_established = true;
+  SUBCASE("others are there") {}
+  SUBCASE("nobody else") { any_established = false; }
+  const std::vector<int> there = any_established ? std::vector<int>{1, 2, 3, 4, 5, 6, 7} : newcomers;
+  swarm.call_all(there);
+  for (const int number : newcomers) swarm.member(number).voice = false;
+  (void)swarm.planned(there);
+  SampleCount together = 0;
+  for (const wire::GroupMember& member : swarm.planner.plan()->groups.front().members) {
+    if (!swarm.members.find(member.endpoint.peer)->voice) together += member.weight_max;
+  }
+  const double established = 60 * to_seconds(swarm.planner.plan()->start - swarm.run.round_began);
+  if (any_established) {
+    CHECK(static_cast<double>(together) <= established / 3 + 1);
+    CHECK(static_cast<double>(together) > established / 3 - 6);
+  } else {
+    const wire::RunManifest& manifest = swarm.settings.manifest;
+    CHECK(together == 4 * (4 * manifest.target_batch_size + manifest.micro_batch_size));
   }
 }
 

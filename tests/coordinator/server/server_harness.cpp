@@ -56,7 +56,7 @@ Ended TestServer::create_run(const std::string& run_id, const std::string& more)
   REQUIRE(write_file_atomically(folder / "text.txt", text).ok());
   const std::string toml = "run_id = \"" + run_id + "\"\npeers_max = 16\ntarget_batch_size = 60\n" + more +
                            "[model]\nlayers = 1\nwidth = 16\nheads = 1\ncontext = 16\n"
-                           "[data]\ntrain = \"text.txt\"\nvalidation_fraction = 0.1\n";
+                           "[data]\ntrain = \"text.txt\"\nvalidation_fraction = 0.1\nsampling = \"independent\"\n";
   REQUIRE(write_file_atomically(folder / "manifest.toml", toml).ok());
   return command({"run", "create", directory, (folder / "manifest.toml").string()});
 }

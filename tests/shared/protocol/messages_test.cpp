@@ -100,6 +100,17 @@ TEST_CASE("what a computer's times vary by, and how far it is from others, are n
   refused(encode(beat), "batch_jitter");
 }
 
+TEST_CASE("a member's room is told where it has a limit, and no head has one that its column has") {
+  HeartbeatReply reply = full_reply();
+  CHECK(encode(reply).find("weight_max") == std::string::npos);
+  reply.group->members[0].weight_max = 123;
+  const auto told = decode_heartbeat_reply(encode(reply));
+  REQUIRE(told.ok());
+  CHECK(told->group->members[0].weight_max == 123);
+  CHECK(told->group->members[1].weight_max == 0);
+  for (const GroupMember& member : spread_group(*told->group).members) CHECK(member.weight_max == 0);
+}
+
 TEST_CASE("troubles travel, with proofs whose seals are those that were signed") {
   Heartbeat beat = older_heartbeat();
   CHECK(encode(beat).find("troubles") == std::string::npos);

@@ -50,6 +50,15 @@ TEST_CASE("the next group without a coordinator is sound, one round later, and t
   CHECK(swarm::plan_digest(next) == swarm::plan_digest(swarm::plan_successor(last, contributed, state(1))));
 }
 
+TEST_CASE("without a coordinator members may bring as much as in the last plan, whose limits are no part of it") {
+  wire::GroupInfo last = group_of(3);
+  last.members[1].weight_max = 40;
+  const wire::GroupInfo next = swarm::plan_successor(last, std::vector<SampleCount>{3, 3, 3}, state(1));
+  CHECK(next.members[1].weight_max == 40);
+  CHECK(next.members[0].weight_max == 0);
+  CHECK(swarm::plan_digest(last) == swarm::plan_digest(group_of(3)));
+}
+
 TEST_CASE("survivors that disagree about who was in get groups that cannot meet") {
   const wire::GroupInfo last = group_of(3);
   const wire::GroupInfo all = swarm::plan_successor(last, std::vector<SampleCount>{1, 1, 1}, state(1));
