@@ -25,6 +25,10 @@ constexpr SampleCount kCreditedBatchesMax = 4;
 constexpr double kBatchesWaited = 4;
 constexpr double kRoundsWaited = 0.5;
 constexpr Duration kBatchWaitFloor = std::chrono::seconds(2);
+// A member that begins later than these batches of its own, and this time, explain has heard of the plan late, or its
+// call was lost.
+constexpr double kArrivalBatches = 1.5;
+constexpr Duration kArrivalFloor = std::chrono::seconds(1);
 // Waiting for nobody costs a good part of a round from this fraction on.
 constexpr double kCostlyWait = 0.25;
 constexpr double kRoundMinS = 0.001;
@@ -441,7 +445,10 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const bool is_first = !std::exchange(member.seat.attended, true);
   member.stayed_away = false;
   if (!is_first || member.late()) return std::nullopt;
-  return now - plan->start;
+  const Duration late = now - plan->start;
+  const Duration of_batch = from_seconds(kArrivalBatches * std::min(member.speeds.batch_seconds, kBatchMaxS));
+  if (late > kArrivalFloor + of_batch) return std::nullopt;
+  return late;
 }
 
 std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members) const {

@@ -192,6 +192,19 @@ TEST_CASE("a planned member is told of its group until it has begun, a late one 
   CHECK(outlook(2).group->start_in_ms == 0);
 }
 
+TEST_CASE("an arrival that the member's batches do not explain is no measure of how long members take") {
+  Planning swarm;
+  swarm.planned({1, 2, 3});
+  const TimePoint start = swarm.planner.plan()->start;
+  swarm.now = start + milliseconds(1070);  // a batch takes 50 ms
+  swarm.average(1);
+  CHECK(swarm.arrival == milliseconds(1070));
+  swarm.now = start + milliseconds(1080);
+  swarm.average(2);
+  CHECK_FALSE(swarm.arrival.has_value());  // it lost an answer
+  CHECK(swarm.member(2).seat.attended);
+}
+
 TEST_CASE("a plan has failed when nobody came in time, or when it has no end") {
   Planning swarm;
   (void)swarm.planned({1, 2, 3});
