@@ -71,11 +71,13 @@ struct SwarmResult {
   std::int64_t rounds_lost = 0;  // rounds in which a member's work did not count
   // results of members whose groups came to no decision: each returned to the state before
   std::int64_t results_void = 0;
-  std::int64_t downloads = 0;           // downloads of the swarm's state that were begun
-  SampleCount honest_samples = 0;       // credited to members that do not lie
-  SampleCount honest_samples_lost = 0;  // averaged in results that were void, or lost with an expelled member
-  double in_step = 0;                   // fraction of the peers' time in which they held the swarm's state
-  double samples_per_s_calm = 0;        // averaged, after the faults
+  std::int64_t downloads = 0;      // downloads of the swarm's state that were begun
+  SampleCount honest_samples = 0;  // credited to members that do not lie
+  // Averaged in results that were void, where most accounts do not lie, or lost with an expelled member that had not
+  // lost a call.
+  SampleCount honest_samples_lost = 0;
+  double in_step = 0;             // fraction of the peers' time in which they held the swarm's state
+  double samples_per_s_calm = 0;  // averaged, after the faults
   double batch_filled = 0;  // samples of a round over those that were asked for, mean of `length`'s last two thirds
   // Averages from one round to the last one of that time, before anybody was killed, and afterwards.
   double samples_per_s_usual = 0;
