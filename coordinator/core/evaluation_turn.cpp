@@ -57,12 +57,13 @@ std::optional<RoundIndex> EvaluationTurn::ask(TimePoint now, const MemberIdentit
   const PeerId& peer = who.peer;
   if (!turn_ && situation.accounts > 0) begin(now, situation, options);
   if (!turn_) return std::nullopt;
+  turn_->accounts = std::max(turn_->accounts, situation.accounts);
   if (const auto mine = turn_->asked.find(peer); mine != turn_->asked.end()) {
     return mine->second.figure ? std::nullopt : std::optional(turn_->round);  // the reply that asked it may be lost
   }
   const RoundIndex first = situation.round + (situation.planned ? 1 : 0);
-  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(who, situation)) return std::nullopt;
-  if (!doubted_.contains(peer) && !is_drawn(now, who.account, situation, options.nonce)) return std::nullopt;
+  if (turn_->round < first || turn_->unable.contains(peer) || !has_place(who)) return std::nullopt;
+  if (!doubted_.contains(peer) && !is_drawn(now, who.account, options.nonce)) return std::nullopt;
   turn_->asked[peer] = {who.account, now, {}};
   return turn_->round;
 }
@@ -86,37 +87,37 @@ void EvaluationTurn::begin(TimePoint now, const Situation& situation, const Coor
                from_seconds(kOpensIn * until_s),
                now,
                !doubted_.empty() || short_turns_ > 0,
+               situation.accounts,
                {},
                {}};
 }
 
-std::size_t EvaluationTurn::agreement(const Situation& situation) const {
-  const std::size_t able = situation.accounts - std::min(situation.accounts, unable_accounts());
-  return std::min(std::clamp(situation.accounts / kLiarsOneIn + 1, kAgreeMin, kAgreeMax),
-                  std::max<std::size_t>(1, able));
+std::size_t EvaluationTurn::agreement() const {
+  const std::size_t able = turn_->accounts - std::min(turn_->accounts, unable_accounts());
+  return std::min(std::clamp(turn_->accounts / kLiarsOneIn + 1, kAgreeMin, kAgreeMax), std::max<std::size_t>(1, able));
 }
 
-std::size_t EvaluationTurn::wanted(const Situation& situation) const {
-  const std::size_t enough = agreement(situation);
+std::size_t EvaluationTurn::wanted() const {
+  const std::size_t enough = agreement();
   return turn_->contested ? std::max(kAgreeMin + 1, 2 * enough - 1) : enough;
 }
 
-bool EvaluationTurn::is_drawn(TimePoint now, AccountId account, const Situation& situation, std::uint64_t nonce) const {
+bool EvaluationTurn::is_drawn(TimePoint now, AccountId account, std::uint64_t nonce) const {
   const double waited = to_seconds(now - turn_->begun) / std::max(1e-9, to_seconds(turn_->opens_in));
-  const auto places = static_cast<double>(wanted(situation));
-  const double open = kDrawnAtFirst * places / static_cast<double>(std::max<std::size_t>(1, situation.accounts));
+  const auto places = static_cast<double>(wanted());
+  const double open = kDrawnAtFirst * places / static_cast<double>(std::max<std::size_t>(1, turn_->accounts));
   return lot_of(account, turn_->round, nonce) < open + waited;
 }
 
 // Members that contradicted each other measure again, together with others.
-bool EvaluationTurn::has_place(const MemberIdentity& who, const Situation& situation) const {
+bool EvaluationTurn::has_place(const MemberIdentity& who) const {
   if (doubted_.contains(who.peer)) return true;
   const bool account_is_asked = std::any_of(turn_->asked.begin(), turn_->asked.end(),
                                             [&](const auto& entry) { return entry.second.account == who.account; });
   if (account_is_asked) return false;
   const auto kept = static_cast<std::size_t>(std::count_if(
       doubted_.begin(), doubted_.end(), [&](const PeerId& doubted) { return !turn_->asked.contains(doubted); }));
-  return turn_->asked.size() + kept < wanted(situation);
+  return turn_->asked.size() + kept < wanted();
 }
 
 std::size_t EvaluationTurn::unable_accounts() const {
@@ -178,15 +179,16 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
   }
   const std::vector<EvaluationFigure> told = figures();
   if (contradict(told)) turn_->contested = true;
+  turn_->accounts = std::max(turn_->accounts, situation.accounts);
   const std::size_t able = situation.accounts - std::min(situation.accounts, unable_accounts());
-  const bool open = situation.round == turn_->round && told.size() < std::min(wanted(situation), able);
+  const bool open = situation.round == turn_->round && told.size() < std::min(wanted(), able);
   const bool late = now - turn_->since >= options.evaluation.timeout;
   if ((open || awaits_somebody()) && !late) return std::nullopt;
   for (const auto& [peer, asked] : turn_->asked) {
     if (!asked.figure) note_time(now, asked);
   }
-  Verdict verdict = judge(told, situation, late || short_turns_ >= kShortTurnsMax);
-  const bool is_short = told.size() < agreement(situation);
+  Verdict verdict = judge(told, late || short_turns_ >= kShortTurnsMax);
+  const bool is_short = told.size() < agreement();
   short_turns_ = is_short ? short_turns_ + 1 : 0;
   if (is_short) ahead_ = std::min(2 * ahead_, kAheadMax);
   tried_round_ = verdict.round;
@@ -195,16 +197,15 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
   return verdict;
 }
 
-EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told, const Situation& situation,
-                                              bool in_vain) {
+EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told, bool in_vain) {
   Verdict verdict{turn_->round, {}, {}};
   std::vector<EvaluationFigure> agreed = most_agreed(told);
   const bool is_alone = told.size() == 1 && !doubted_.empty();  // one of those that did not agree proves nothing
-  const bool enough = agreed.size() >= agreement(situation) || (in_vain && agreed.size() == told.size());
+  const bool enough = agreed.size() >= agreement() || (in_vain && agreed.size() == told.size());
   if (enough && !is_alone) verdict.believed = std::move(agreed);
   if (told.size() > 1) {
     doubted_.clear();
-    const bool all_asked = told.size() >= wanted(situation);  // others are asked the next time
+    const bool all_asked = told.size() >= wanted();  // others are asked the next time
     if (verdict.believed.empty() && contradict(told) && !all_asked) {
       for (const EvaluationFigure& figure : told) doubted_.insert(figure.peer);
     }

@@ -72,6 +72,9 @@ class EvaluationTurn {
     Duration opens_in{};     // from then on, until anybody that calls is asked
     TimePoint since{};       // since when the swarm has been at the round
     bool contested = false;  // not all agree, now or before, or too few measured before: more are asked
+    // the most that there were since it began: those asked among many do not decide among the few that are left when
+    // others leave, or lose their voice
+    std::size_t accounts = 0;
     std::map<PeerId, Asked> asked;
     std::map<PeerId, AccountId> unable;
   };
@@ -79,15 +82,15 @@ class EvaluationTurn {
   void note_time(TimePoint now, const Asked& asked) { took_ = std::max(took_, now - std::max(asked.at, turn_->since)); }
   void begin(TimePoint now, const Situation& situation, const CoordinatorOptions& options);
   // Returns how many accounts have to agree.
-  [[nodiscard]] std::size_t agreement(const Situation& situation) const;
+  [[nodiscard]] std::size_t agreement() const;
   // Returns how many are asked.
-  [[nodiscard]] std::size_t wanted(const Situation& situation) const;
-  [[nodiscard]] bool is_drawn(TimePoint now, AccountId account, const Situation& situation, std::uint64_t nonce) const;
-  [[nodiscard]] bool has_place(const MemberIdentity& who, const Situation& situation) const;
+  [[nodiscard]] std::size_t wanted() const;
+  [[nodiscard]] bool is_drawn(TimePoint now, AccountId account, std::uint64_t nonce) const;
+  [[nodiscard]] bool has_place(const MemberIdentity& who) const;
   [[nodiscard]] std::size_t unable_accounts() const;
   [[nodiscard]] bool awaits_somebody() const;
   [[nodiscard]] std::vector<EvaluationFigure> figures() const;
-  [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told, const Situation& situation, bool in_vain);
+  [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told, bool in_vain);
 
   std::optional<Turn> turn_;
   std::set<PeerId> doubted_;                  // members that did not agree, with too few others to decide

@@ -278,6 +278,20 @@ std::function<Ballot(const PeerId&)> Judge::ballots(const Situation& at, const S
   };
 }
 
+// True if others report a result with the member's samples, and it has not called since the first of them did: it came
+// to the meeting, and its call or the answer is lost. It calls again when it no longer waits for that answer.
+bool Judge::has_come_unheard(const Situation& at, const GroupId& group, const PeerId& peer) const {
+  const TimePoint first = reports_.first_of(at.run.round, group);
+  const Member* member = at.members.find(peer);
+  if (first == kNever || at.now >= first + settings_.options.patience.quorum) return false;
+  if (member != nullptr && member->seen > first) return false;
+  const std::vector<ResultClass>& results = reports_.classes(at.run.round);
+  return std::any_of(results.begin(), results.end(), [&](const ResultClass& result) {
+    return result.group == group && std::any_of(result.contributions.begin(), result.contributions.end(),
+                                                [&](const wire::Contribution& line) { return line.peer == peer; });
+  });
+}
+
 // True if a member that has not reported this group's result may have it, or come to have it.
 bool Judge::may_still_report(const Situation& at, const SeatedGroup& group, const PeerId& peer) const {
   const CoordinatorOptions& options = settings_.options;
@@ -287,6 +301,7 @@ bool Judge::may_still_report(const Situation& at, const SeatedGroup& group, cons
   const bool here = member != nullptr && !missed_its_call(*member, at.now);
   const bool averages = member != nullptr && member->averages();
   if (at.plan != nullptr && at.plan->id == group.id) {
+    if (has_come_unheard(at, group.id, peer)) return true;
     if (member == nullptr) return false;
     const bool may_call = here || at.now < member->next_call() + options.patience.quorum;  // a call may be lost
     if (!member->seat.attended) return may_call && member->ready() && at.now <= at.plan->begin_by + kBeginSlack;

@@ -111,6 +111,7 @@ class Judge {
   // `at`, `group` and `results` outlive the function that it returns.
   [[nodiscard]] std::function<Ballot(const PeerId&)> ballots(const Situation& at, const SeatedGroup& group,
                                                              const std::vector<HeldResult>& results) const;
+  [[nodiscard]] bool has_come_unheard(const Situation& at, const GroupId& group, const PeerId& peer) const;
   [[nodiscard]] bool may_still_report(const Situation& at, const SeatedGroup& group, const PeerId& peer) const;
   [[nodiscard]] bool add_column_claims(const Situation& at, const SeatedGroup& group, const ResultClass& version,
                                        Verdict& verdict) const;

@@ -99,7 +99,7 @@ void MemberTable::remove(const PeerId& peer) {
   members_.erase(entry);
 }
 
-void MemberTable::forget_silent(TimePoint now, Duration floor) {
+void MemberTable::forget_silent(TimePoint now, Duration floor, const Patience& patience) {
   const double passed_s = counted_at_ == kNever ? 0 : to_seconds(now - counted_at_);
   counted_at_ = now;
   const double kept = std::exp(-passed_s / kVanishingMemoryS);
@@ -110,7 +110,8 @@ void MemberTable::forget_silent(TimePoint now, Duration floor) {
     Member& member = entry->second;
     if (member.counted && missed_its_call(member, now)) stop_counting(member);
     if (member.works()) member_s_ += passed_s;
-    if (now - member.seen > std::max(3 * member.told, floor)) {
+    const Duration least = member.averages() ? std::max(floor, member.told + patience.quorum) : floor;
+    if (now - member.seen > std::max(3 * member.told, least)) {
       if (member.works()) {
         vanished_ += 1;
         departed_ += 1;

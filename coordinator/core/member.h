@@ -172,9 +172,10 @@ class MemberTable {
   [[nodiscard]] Member* find(const PeerId& peer);
   [[nodiscard]] const Member* find(const PeerId& peer) const;
   void remove(const PeerId& peer);
-  // Drops members that were silent for three times the interval they were given, and for at least `floor`. Those that
-  // merely missed their call stop counting.
-  void forget_silent(TimePoint now, Duration floor);
+  // Drops members that were silent for three times the interval they were given, and for at least `floor`; those that
+  // average only after as long as a group's vote waits for a lost call (Patience::quorum). Those that merely missed
+  // their call stop counting.
+  void forget_silent(TimePoint now, Duration floor, const Patience& patience = {});
   // Members were credited with these samples of a round that took so long. From then on they count in the forecast for
   // little more than that, whatever they say; one that was never credited for no more than a usual member.
   void note_credit(std::span<const wire::Contribution> credited, Duration round_took);

@@ -26,6 +26,10 @@ constexpr double kProbationShare = 0.25;  // the most of a round's weight for al
 constexpr double kBatchesWaited = 4;
 constexpr double kRoundsWaited = 0.5;
 constexpr Duration kBatchWaitFloor = std::chrono::seconds(2);
+// A member that begins later than these batches of its own, and this time, explain has heard of the plan late, or its
+// call was lost.
+constexpr double kArrivalBatches = 1.5;
+constexpr Duration kArrivalFloor = std::chrono::seconds(1);
 // Waiting for nobody costs a good part of a round from this fraction on.
 constexpr double kCostlyWait = 0.25;
 constexpr double kRoundMinS = 0.001;
@@ -68,10 +72,12 @@ bool any_direct(const std::vector<Member*>& members) {
 }
 
 // True if all of them have links with each other, so that an arrival is not a new link's. No time for new links is
-// given to members that the others could not rely on lately.
+// given to members that the others could not rely on lately, nor to those on probation, of which there may be new ones
+// in each round: they have it while others begin, and are there from the next round on.
 bool have_met(const std::vector<Member*>& members, RoundIndex round) {
-  return std::all_of(members.begin(), members.end(),
-                     [&](const Member* member) { return member->met_in + 1 == round || member->standing.rounds > 0; });
+  return std::all_of(members.begin(), members.end(), [&](const Member* member) {
+    return !member->voice || member->met_in + 1 == round || member->standing.rounds > 0;
+  });
 }
 
 // True if a member is known to work on a result of the round in work, and has not fallen silent.
@@ -472,7 +478,10 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const bool is_first = !std::exchange(member.seat.attended, true);
   member.stayed_away = false;
   if (!is_first || member.late()) return std::nullopt;
-  return now - plan->start;
+  const Duration late = now - plan->start;
+  const Duration of_batch = from_seconds(kArrivalBatches * std::min(member.speeds.batch_seconds, kBatchMaxS));
+  if (late > kArrivalFloor + of_batch) return std::nullopt;
+  return late;
 }
 
 std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members) const {

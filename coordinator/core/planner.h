@@ -84,8 +84,9 @@ class Planner {
   [[nodiscard]] bool has_failed(const Situation& at, const MemberTable& members) const;
   [[nodiscard]] Outlook outlook(const Situation& at, const MemberTable& members, const Member& member) const;
 
-  // Notes a member's call. Returns how long after the plan's start it began, if this call is the first to say so and
-  // the plan waits for it.
+  // Notes a member's call. Returns how long after the plan's start it began, if this call is the first to say so, the
+  // plan waits for it, and its computing explains as much: a call that was lost, once in a while, is no measure of how
+  // long members take to begin, and the next groups do not wait for it.
   std::optional<Duration> on_call(TimePoint now, Member& member);
   // A member of the plan that the others waited for and that did not come.
   struct Absentee {

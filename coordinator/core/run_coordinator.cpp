@@ -144,7 +144,7 @@ void RunCoordinator::Impl::advance(TimePoint now, WallTime wall, Ops& ops) {
 
 void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   swept = now;
-  members.forget_silent(now, settings.options.heartbeats.forget_floor);
+  members.forget_silent(now, settings.options.heartbeats.forget_floor, settings.options.patience);
   dispatcher.sweep(now, members);
   conclude_evaluation(now, wall, ops);
   members.end_assumptions(now, run.canonical);

@@ -71,9 +71,11 @@ struct SwarmResult {
   std::int64_t rounds_lost = 0;  // rounds in which a member's work did not count
   // results of members whose groups came to no decision: each returned to the state before
   std::int64_t results_void = 0;
-  std::int64_t downloads = 0;             // downloads of the swarm's state that were begun
-  SampleCount honest_samples = 0;         // credited to members that do not lie
-  SampleCount honest_samples_lost = 0;    // averaged in results that were void, or lost with an expelled member
+  std::int64_t downloads = 0;      // downloads of the swarm's state that were begun
+  SampleCount honest_samples = 0;  // credited to members that do not lie
+  // Averaged in results that were void, where most accounts do not lie, or lost with an expelled member that had not
+  // lost a call.
+  SampleCount honest_samples_lost = 0;
   SampleCount honest_samples_beyond = 0;  // in contributions of a smaller weight: more than plans had room for
   double in_step = 0;                     // fraction of the peers' time in which they held the swarm's state
   double samples_per_s_calm = 0;          // averaged, after the faults

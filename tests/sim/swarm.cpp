@@ -34,6 +34,9 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 // No averaging of a small vector may take longer, whatever happens: the begin deadline, one silence for each fault that
 // can hit it, and its bytes.
 constexpr Duration kAveragingMax = std::chrono::seconds(120);
+// A member whose call is lost hears nothing for kHeartbeatDeadline; within this time after it, it has called again, and
+// knows that it missed its group.
+constexpr Duration kRecoveredWithin = std::chrono::seconds(3);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
 constexpr double kNewcomersTrickleS = 3;
@@ -143,6 +146,8 @@ class Swarm final : private World, private Network::Mediator {
   [[nodiscard]] Liar& liar_of(const Peer& peer) {
     return liars_[static_cast<std::size_t>(peer.index() - options_.peers)];
   }
+  [[nodiscard]] bool lost_a_call(const Peer& peer) const;
+  [[nodiscard]] bool honest_decide(const GroupId& id) const;
   [[nodiscard]] Lie lie_of(int index) const;
   [[nodiscard]] AccountId account_of(int index) const;
   void plan_faults();
@@ -187,7 +192,8 @@ class Swarm final : private World, private Network::Mediator {
   std::int64_t looks_in_step_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::unordered_map<PeerId, Peer*> by_id_;
-  std::vector<Liar> liars_;  // the last peers'
+  std::vector<Liar> liars_;                        // the last peers'
+  std::map<const Peer*, TimePoint> lost_call_at_;  // the last one
 };
 
 Peer* Swarm::find(const PeerId& id) {
@@ -292,6 +298,10 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
   };
   const bool request_lost = uniform(0, 1) < options_.calls_lost;
   const bool reply_lost = uniform(0, 1) < options_.calls_lost;
+  if (request_lost || reply_lost) {
+    log_debug("{:.3f} a call of peer {} is lost", to_seconds(scheduler_.now().time_since_epoch()), from.index());
+    lost_call_at_[&from] = scheduler_.now();
+  }
   scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, id = from.id(), heartbeat] {
     const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
     if (!coordinator_.up()) {
@@ -345,7 +355,8 @@ void Swarm::on_reports_withdrawn(const Peer& peer, RoundIndex from) {
     if (report.round < from) continue;
     ++result_.results_void;
     for (const wire::Contribution& contribution : report.contributions) {
-      if (contribution.peer == peer.id() && !lies(peer)) result_.honest_samples_lost += contribution.samples;
+      if (contribution.peer != peer.id() || lies(peer) || !honest_decide(report.group)) continue;
+      result_.honest_samples_lost += contribution.samples;
     }
     log_debug("{:.3f} peer {} returns from round {}: group {} came to no decision",
               to_seconds(scheduler_.now().time_since_epoch()), peer.index(), report.round, report.group.brief());
@@ -394,7 +405,31 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   }
   if (outcome.verdict != Verdict::expelled) return;
   ++result_.rounds_lost;
-  if (!lies(peer)) result_.honest_samples_lost += peer.brought();
+  if (!lies(peer) && !lost_a_call(peer)) result_.honest_samples_lost += peer.brought();
+}
+
+// True if the peer has heard nothing from the coordinator until a moment ago: it comes too late to its group, and would
+// without liars.
+bool Swarm::lost_a_call(const Peer& peer) const {
+  const auto lost = lost_call_at_.find(&peer);
+  return lost != lost_call_at_.end() && scheduler_.now() < lost->second + kHeartbeatDeadline + kRecoveredWithin;
+}
+
+// True if most of the accounts that decide by this group do not lie. Others can leave its round undecided, whatever is
+// done about it (docs/trust.md): the first group's, if half of those who have come by then lie.
+bool Swarm::honest_decide(const GroupId& id) const {
+  const std::vector<core::SeatedGroup>& groups = coordinator_.store().groups;
+  const auto group =
+      std::find_if(groups.begin(), groups.end(), [&](const core::SeatedGroup& one) { return one.id == id; });
+  if (group == groups.end()) return true;
+  std::set<AccountId> honest;
+  std::set<AccountId> all;
+  for (const core::Seat& seat : group->seats()) {
+    if (seat.role == wire::MemberRole::late || !seat.voice) continue;
+    all.insert(seat.account);
+    if (!lies(*by_id_.at(seat.peer))) honest.insert(seat.account);
+  }
+  return 2 * honest.size() > all.size();
 }
 
 void Swarm::on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {

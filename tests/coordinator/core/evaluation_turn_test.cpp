@@ -234,6 +234,22 @@ TEST_CASE("of many accounts, more than a third have to agree; so many are asked,
   CHECK(verdict->outvoted.size() == 5);
 }
 
+TEST_CASE("those who were asked among many do not decide among the few that are left") {
+  Turns f;
+  f.members = 16;
+  f.ask(1);
+  f.now += seconds(2);  // from now on anybody that calls is asked
+  const std::set<int> asked = f.ask_all();
+  REQUIRE(asked.size() == 6);
+  int told = 0;
+  for (const int peer : asked) f.tell(peer, 5, ++told <= 5 ? 0.5 : 2.0);
+  f.members = 5;  // the others' accounts are on probation now
+  const auto verdict = f.conclude();
+  REQUIRE(verdict.has_value());
+  CHECK(verdict->believed.empty());
+  CHECK(verdict->outvoted.empty());
+}
+
 TEST_CASE("fewer that agree are not believed, unless no more can be had for many turns") {
   Turns f;
   f.members = 16;

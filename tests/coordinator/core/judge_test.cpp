@@ -233,6 +233,43 @@ TEST_CASE("a planned member that left without a result has no vote left, one tha
   CHECK(swarm.judge.is_hopeless(at, group.id));
 }
 
+TEST_CASE("whoever is in the others' result may still report it, though its calls are lost and it is forgotten") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4});
+  Plan plan;
+  plan.id = group.id;
+  plan.begin_by = swarm.now;
+  for (const int number : {1, 2}) swarm.member(number).seat.attended = true;
+  swarm.members.remove(peer_id(3));  // it was silent for too long; the fourth stayed away
+  swarm.now += 2 * kBeginSlack;
+  wire::RoundReport report = report_of(group, swarm.next);
+  report.contributions.pop_back();
+  SUBCASE("it is not in the result") { report.contributions.pop_back(); }
+  SUBCASE("it is") {}
+  const bool is_in = report.contributions.size() == 3;
+  for (const int number : {1, 2}) CHECK(swarm.tell(number, report).empty());
+  const auto is_hopeless = [&] {
+    Judge::Situation at = swarm.at();
+    at.plan = &plan;
+    return swarm.judge.is_hopeless(at, group.id);
+  };
+  CHECK(is_hopeless() != is_in);
+  if (!is_in) return;
+  SUBCASE("it reports") {
+    CHECK(swarm.tell(3, report).empty());
+    CHECK(swarm.decide().has_value());
+  }
+  SUBCASE("it calls, and has nothing to report") {
+    swarm.now += seconds(1);
+    swarm.call(3, swarm.training());
+    CHECK(is_hopeless());
+  }
+  SUBCASE("it stays silent") {
+    swarm.now += swarm.settings.options.patience.quorum;
+    CHECK(is_hopeless());
+  }
+}
+
 TEST_CASE("a member's results are open, early or void, and one thing at a time") {
   Judging swarm;
   const SeatedGroup group = swarm.seat(1, {1, 2, 3});

@@ -47,6 +47,22 @@ TEST_CASE("a member counts in the forecast while it holds the state, works, and 
   CHECK(swarm.members.forecast().samples_per_s() == 0);
 }
 
+TEST_CASE("a member that averages is kept as long as its group may wait for a call of it that is lost") {
+  RunParts swarm;
+  wire::Heartbeat averaging = swarm.training();
+  averaging.phase = wire::MemberPhase::averaging;
+  (void)swarm.call(1, averaging);
+  (void)swarm.call(2, swarm.training());
+  const Patience patience;
+  swarm.now += seconds(1) + patience.quorum;
+  swarm.members.forget_silent(swarm.now, seconds(3), patience);
+  CHECK(swarm.members.find(peer_id(1)) != nullptr);
+  CHECK(swarm.members.find(peer_id(2)) == nullptr);
+  swarm.now += milliseconds(1);
+  swarm.members.forget_silent(swarm.now, seconds(3), patience);
+  CHECK(swarm.members.find(peer_id(1)) == nullptr);
+}
+
 TEST_CASE(
     "a member counts for little more than it was credited with, whatever it says, and a newcomer for a usual one") {
   RunParts swarm;
