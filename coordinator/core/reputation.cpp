@@ -150,17 +150,19 @@ std::size_t Reputation::voices_among(const std::set<PeerId>& others, const PeerI
   return voices.count();
 }
 
-// Returns more than half of the voices that were with it and could tell, or kVoicesEnough.
+// Counts the voices that were with it and could tell. More than half of them are needed, or kVoicesEnough; and more
+// than a third, or kVoicesMost.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
   Voices voices{newest_seat(about).account, {}, {}};
   for (const auto& [key, meeting] : meetings_) {
     if (!meeting.seats.contains(about)) continue;
     for (const PeerId& reporter : meeting.reporters) {
       if (reporter != about) voices.add(meeting.seats.at(reporter));
-      if (voices.count() >= 2 * kVoicesEnough) return kVoicesEnough;
+      if (voices.count() >= 3 * kVoicesMost) return kVoicesMost;
     }
   }
-  return std::clamp(voices.count() / 2 + 1, kVoicesMin, kVoicesEnough);
+  const std::size_t half = std::clamp(voices.count() / 2 + 1, kVoicesMin, kVoicesEnough);
+  return std::max(half, std::min(voices.count() / 3 + 1, kVoicesMost));
 }
 
 // The accusation counts as the accuser's word when most of those that reported the meeting, the two and their accounts

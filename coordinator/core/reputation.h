@@ -1,13 +1,15 @@
 // How far members can be relied on, judged by the reports of others, and by their measurements.
 //
 // A complaint is one member's word about another, and a line between two may fail by either's fault. So a member is at
-// fault when several others complain about it in the rounds that are remembered: most of those that were with it, and
-// no more than kVoicesEnough. Others count by account, those of its own account one by one; an account without a voice
-// (electorate.h) does not count. The words of others about that member are then believed. A member whose own complaints
-// nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as many, it is
-// the one at fault. Those at odds with most are judged first, and their words then no longer count against anybody.
+// fault when several others complain about it in the rounds that are remembered: most of those that were with it or, in
+// larger groups, kVoicesEnough of them and more than a third, but no more than kVoicesMost. So fewer than a third that
+// lie in one voice put out nobody. Others count by account, those of its own account one by one; an account without a
+// voice (electorate.h) does not count. The words of others about that member are then believed. A member whose own
+// complaints nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as
+// many, it is the one at fault. Those at odds with most are judged first, and their words then no longer count against
+// anybody.
 //
-// A member that says in a round that another is lost is believed by the others. Those that had no trouble with that one
+// A member that alone says in a round that another one is lost goes itself. Those that had no trouble with the accused
 // report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
 //
 // Faults count less with every round, and are forgotten after kRemembered rounds: a computer that merely slept soon has
@@ -40,9 +42,10 @@ constexpr double kSitsOut = 4;        // faults from which it is left out; half 
 constexpr double kSitsOutMin = 1;     // the threshold never falls below this
 constexpr RoundIndex kRoundsOut = 8;  // the first time
 constexpr RoundIndex kRoundsOutMax = 1024;
-constexpr RoundIndex kForgiven = 64;      // rounds without a fault that make up for having sat out once
-constexpr std::size_t kVoicesEnough = 5;  // in a large group: each voice that lies is soon at odds itself
+constexpr RoundIndex kForgiven = 64;  // rounds without a fault that make up for having sat out once
 constexpr std::size_t kVoicesMin = 2;
+constexpr std::size_t kVoicesEnough = 5;
+constexpr std::size_t kVoicesMost = 16;  // in a group of 48 or more: each voice that lies is soon at odds itself
 
 // The consequences for the next plan.
 struct Standing {

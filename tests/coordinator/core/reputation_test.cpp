@@ -149,6 +149,31 @@ TEST_CASE("a few that lie together ruin few in a large group before they are at 
   for (int victim = 20; victim < 50; ++victim) CHECK(rounds.of(victim).reliance == 1);
 }
 
+TEST_CASE("five of sixteen that complain in one voice put nobody out, and six do") {
+  for (const int voices : {5, 6}) {
+    CAPTURE(voices);
+    Rounds rounds(16);
+    for (int round = 0; round < 6; ++round) {
+      std::vector<Says> words;
+      for (int accuser = 1; accuser <= voices; ++accuser) words.push_back({accuser, 16, Fault::nonsense});
+      rounds.round(words);
+    }
+    CHECK(rounds.of(16).sits_out == (voices == 6));
+    CHECK(rounds.of(1).reliance == 1);
+  }
+}
+
+TEST_CASE("accounts that complain about one after the other in one voice sit out themselves") {
+  Rounds rounds(16);
+  for (int victim = 6; victim <= 13; ++victim) {
+    std::vector<Says> words;
+    for (int liar = 1; liar <= 5; ++liar) words.push_back({liar, victim, Fault::nonsense});
+    rounds.round(words);
+  }
+  for (int liar = 1; liar <= 5; ++liar) CHECK(rounds.of(liar).sits_out);
+  for (int honest = 6; honest <= 16; ++honest) CHECK_FALSE(rounds.of(honest).sits_out);
+}
+
 TEST_CASE("a computer that slept is soon as good as any") {
   Rounds rounds(5);
   rounds.rounds(2, {{1, 5, Fault::silent}, {2, 5, Fault::silent}, {3, 5, Fault::silent}, {4, 5, Fault::absent}});
