@@ -273,6 +273,10 @@ void ProjectRun::forget_reports(RoundIndex below) { reports_.forget(below); }
 
 void ProjectRun::withdraw_reports(RoundIndex from) { reports_.withdraw(from); }
 
+std::optional<Digest> ProjectRun::prove_state(const Hash128& challenge, const Digest& digest) {
+  return state_.prove(challenge, digest);
+}
+
 void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {
   threads_.on_stepper([this, round, digest] {
     threads_.deliver([this, saved = state_.save(round, digest)](TimePoint) { checkpoint_problem_.note(saved); });

@@ -89,6 +89,7 @@ class ProjectRun final : private session::Session::Mediator {
   void forget_reports(RoundIndex below) override;
   void withdraw_reports(RoundIndex from) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
+  std::optional<Digest> prove_state(const Hash128& challenge, const Digest& digest) override;
 
   void after_event();
   void on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatReply>& reply);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "shared/state/holding_proof.h"
 #include "shared/state/state_digest.h"
 
 namespace starling::daemon {
@@ -32,6 +33,14 @@ Result<Digest> SnapshotKeeper::change(RoundIndex round, const std::function<Stat
 SnapshotKeeper::Held SnapshotKeeper::held() const {
   const MutexLock lock(mutex_);
   return held_;
+}
+
+std::optional<Digest> SnapshotKeeper::prove(const Hash128& challenge, const Digest& digest) {
+  const MutexLock lock(mutex_);
+  if (proof_ && proof_->challenge == challenge && proof_->state == digest) return proof_->digest;
+  if (digest.is_zero() || held_.digest != digest) return std::nullopt;
+  proof_ = Proof{challenge, digest, state::holding_proof(challenge.bytes, digest, state_)};
+  return proof_->digest;
 }
 
 std::shared_ptr<const transport::StateSnapshot> SnapshotKeeper::find(RoundIndex round, const Digest& digest) {

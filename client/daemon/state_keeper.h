@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,10 @@ class StateKeeper {
   void serve(bool allowed) { *serving_ = allowed; }
   // Length of a state in floats. From any thread.
   [[nodiscard]] std::size_t floats() const { return floats_; }
+  // See SnapshotKeeper::prove. From any thread.
+  [[nodiscard]] std::optional<Digest> prove(const Hash128& challenge, const Digest& digest) {
+    return snapshots_->prove(challenge, digest);
+  }
   // Returns a copy of the state with that digest, or null when it is not held. From any thread.
   [[nodiscard]] std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest);
   // One sentence for each checkpoint that was found damaged at the start. From any thread.

@@ -100,11 +100,13 @@ void Replica::note_source(TimePoint now, const wire::HeartbeatReply& reply) {
   // A donor that no longer had the old state says nothing about a newer one.
   if (reply.state_digest != wanted_.digest && fetch_failures_ < kFetchPatience) fetch_not_before_ = now;
   wanted_ = {reply.round, reply.state_digest};
+  const bool has_copy = reply.kept.checkpoint && reply.kept.checkpoint->state_digest == reply.state_digest;
+  const bool copy_is_next = fetch_failures_ % 2 == 1;  // members that nobody vouches for may have nothing to give
   if (reply.round == 0 && reply.state_digest == initial_state_digest_) {
     source_ = FromSeed{};
-  } else if (!reply.donors.empty()) {
+  } else if (!reply.donors.empty() && !(has_copy && copy_is_next)) {
     source_ = FromDonors{reply.donors};
-  } else if (reply.kept.checkpoint && reply.kept.checkpoint->state_digest == reply.state_digest) {
+  } else if (has_copy) {
     source_ = FromCopy{reply.kept.checkpoint->file};
   } else {
     source_ = FromNobody{};

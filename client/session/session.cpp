@@ -44,6 +44,14 @@ std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const
   return any ? std::optional(std::move(trouble)) : std::nullopt;
 }
 
+// Answers the last reply's challenge, if there is one; nothing if the state is not at hand.
+std::optional<wire::HoldingProof> proof_of(Session::Mediator& mediator, const wire::HeartbeatReply* last,
+                                           const Digest& held) {
+  if (last == nullptr || last->kept.challenge.is_zero() || held.is_zero()) return std::nullopt;
+  const std::optional<Digest> digest = mediator.prove_state(last->kept.challenge, held);
+  return digest ? std::optional(wire::HoldingProof{last->kept.challenge, *digest}) : std::nullopt;
+}
+
 // Reports a round without its number and its loss.
 wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
   const wire::GroupInfo& group = round.meeting.group;
@@ -365,6 +373,7 @@ void Session::send_heartbeat(TimePoint now) {
   }
   heartbeat.evaluation = evaluations_.tell();
   heartbeat.trust.state_proof_wanted = replica_.wants_proof();
+  heartbeat.trust.holding = proof_of(mediator_, last_reply_.get(), replica_.digest());
   replica_.on_told();
   link_.on_sent(now);
   mediator_.send_heartbeat(heartbeat);

@@ -34,6 +34,7 @@
 #include "client/session/state_chain.h"
 #include "client/session/trainer.h"
 #include "shared/base/clock.h"
+#include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/round_report.h"
@@ -121,6 +122,9 @@ class Session {
     // The results of this round and of all later ones do not count.
     virtual void withdraw_reports(RoundIndex from) = 0;
     virtual void save_checkpoint(RoundIndex round, const Digest& digest) = 0;
+    // Returns the proof that the replica has the floats of this state (state::holding_proof), or nothing if it has not,
+    // or not at this moment. It is quick, and asked before every heartbeat.
+    virtual std::optional<Digest> prove_state(const Hash128& challenge, const Digest& digest) = 0;
   };
 
   // `mediator` outlives the session.

@@ -49,7 +49,7 @@ std::size_t accounts_that_train(const MemberTable& members) {
 std::size_t accounts_that_measure(TimePoint now, const MemberTable& members) {
   std::vector<AccountId> able;
   for (const auto& [peer, member] : members.all()) {
-    const bool holds_it = member.copy != Copy::other;
+    const bool holds_it = member.holding.copy != Copy::other;
     const bool may_measure = holds_it && member.voice && (member.works() || member.evaluates());
     if (may_measure && !member.sits_out(now)) able.push_back(member.who.account);
   }
@@ -136,12 +136,16 @@ void Dispatcher::call_back(const Situation& at, Member& member, Duration in, wir
 void Dispatcher::tell_state(const Situation& at, const Member& member, wire::HeartbeatReply& reply) {
   const Digest& canonical = at.run.canonical;
   const bool is_open = member.results.state == Results::State::open;
-  const bool needs_state = !member.ready() && !is_open && !canonical.is_zero() && !member.sits_out(at.now);
+  const bool says_it_holds_it = member.reported.state_digest == canonical;
+  const bool needs_state =
+      !member.ready() && !says_it_holds_it && !is_open && !canonical.is_zero() && !member.sits_out(at.now);
   if (needs_state && !at.outlook.loads_in_vain) {
     reply.donors = at.members.donors(member.who.peer, wire::kDonorsMax);
     introductions_.introduce(at.now, member.who.peer, reply.donors);
     const auto& kept = checkpoint_.newest();
-    if (reply.donors.empty() && kept && kept->state_digest == canonical) reply.kept.checkpoint = kept;
+    const Member* source = reply.donors.empty() ? nullptr : at.members.find(reply.donors.front().peer);
+    const bool proven = source != nullptr && source->holding.verdict == Holding::Verdict::agreed;
+    if (!proven && kept && kept->state_digest == canonical) reply.kept.checkpoint = kept;
   }
   if (!member.ready() || !member.works() || at.run.state != wire::RunState::running) return;
   if (checkpoint_.due(at.now, at.run.round, settings_.options) && !sends_fast(member, at.members)) return;
@@ -225,6 +229,10 @@ std::string Dispatcher::notice(const Situation& at, const Member& member) {
     return "the others' rounds are too short for this computer's line: it is asked again in a few minutes";
   }
   if (std::string why = explain(member.standing); !why.empty()) return why;
+  if (member.holding.refuted()) {
+    return "this computer says that it holds the model, and has not shown it: no round is planned with it until it "
+           "does";
+  }
   if (!at.outlook.loads_in_vain) return {};
   return "the others' rounds are shorter than the model's download to this computer: they wait for it now and then";
 }

@@ -504,8 +504,8 @@ void Judge::begin_round(const RunStatus& run, MemberTable& members, Ops& ops) {
 
 std::optional<StateAdopted> Judge::find_lost_state(const Situation& at, const std::optional<wire::Checkpoint>& kept) {
   const auto& members = at.members.all();
-  const bool held =
-      std::any_of(members.begin(), members.end(), [](const auto& entry) { return entry.second.copy != Copy::other; });
+  const bool held = std::any_of(members.begin(), members.end(),
+                                [](const auto& entry) { return entry.second.holding.copy != Copy::other; });
   // While the store is stuck, members may hold more reports than they can send. And a round that is being decided may
   // name the state that they hold.
   const bool deciding = credit_.rounds_pending() > 0 || reports_.first_at(at.run.round) != kNever;

@@ -88,8 +88,8 @@ class Judge {
   [[nodiscard]] StateChainBook& chain() { return chain_; }
   [[nodiscard]] const ReportBook& reports() const { return reports_; }
   [[nodiscard]] Standing standing_of(const PeerId& peer) const { return reputation_.of(peer); }
-  // The member's figure in this round is false.
-  void on_false_figure(RoundIndex round, const PeerId& peer) { (void)reputation_.on_false_word(round, peer); }
+  // The held-out loss that the member measured in this round is false, or its proof that it holds the state.
+  void on_false_word(RoundIndex round, const PeerId& peer) { (void)reputation_.on_false_word(round, peer); }
   // A group waited for the member in this round for long, and it did not come.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds) { reputation_.on_absence(round, peer, rounds); }
   [[nodiscard]] CreditBook& credit() { return credit_; }

@@ -1,6 +1,7 @@
 #include "coordinator/core/member.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -30,6 +31,14 @@ constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answ
 // True if a member that was away for many rounds has more reports than one call carries: the oldest go first.
 bool leaves_reports(const wire::Heartbeat& heartbeat) {
   return !heartbeat.reports.empty() && heartbeat.reports.back().round + 1 < heartbeat.state_round;
+}
+
+// The place of a claim among sources of the state; nothing if it is none.
+std::optional<std::size_t> rank_of(const Holding& claim) {
+  using Verdict = Holding::Verdict;
+  if (claim.verdict == Verdict::agreed) return 0;
+  if (claim.verdict == Verdict::alone) return 1;
+  return claim.verdict == Verdict::open && claim.unanswered == 0 ? std::optional<std::size_t>(2) : std::nullopt;
 }
 
 }  // namespace
@@ -188,9 +197,9 @@ void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vecto
   for (auto& [peer, member] : members_) judge(now, member, canonical);
   for (const PeerId& peer : averaged) {
     Member* member = find(peer);
-    if (member == nullptr || member->ready()) continue;
+    if (member == nullptr || member->ready() || member->holding.refuted()) continue;
     // It stepped with the others and is on the new round by now; its own word follows with its next call.
-    member->copy = Copy::assumed;
+    member->holding.copy = Copy::assumed;
     count_as(*member, {now, 0, member->speeds.samples_per_s});
   }
   assumed_until_ = assumed_until;
@@ -198,8 +207,8 @@ void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vecto
 
 void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) {
   stop_counting(member);
-  const bool holds_it = !canonical.is_zero() && member.reported.state_digest == canonical;
-  member.copy = holds_it ? Copy::canonical : Copy::other;
+  const bool holds_it = !canonical.is_zero() && member.reported.state_digest == canonical && !member.holding.refuted();
+  member.holding.copy = holds_it ? Copy::canonical : Copy::other;
   if (!holds_it || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
   const double longest_s = to_seconds(member.seen - judged_at_) + kRoundsAhead * to_seconds(round_took_);
   const double possible = rate_max(member, member.seen) * std::max(0.0, longest_s);
@@ -211,25 +220,27 @@ void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {
   if (!assumed_until_ || now <= *assumed_until_) return;
   assumed_until_.reset();
   for (auto& [peer, member] : members_) {
-    if (member.copy == Copy::assumed) judge(now, member, canonical);
+    if (member.holding.copy == Copy::assumed) judge(now, member, canonical);
   }
 }
 
 std::vector<wire::Endpoint> MemberTable::donors(const PeerId& asking, std::size_t count) {
-  std::vector<wire::Endpoint> donors;
+  std::array<std::vector<wire::Endpoint>, 3> by_proof;
   const std::size_t steps = std::min(members_.size(), kDonorSearchMax);
   auto entry = members_.upper_bound(last_donor_);
-  for (std::size_t i = 0; i < steps && donors.size() < count; ++i) {
+  for (std::size_t i = 0; i < steps && by_proof.front().size() < count; ++i) {
     if (entry == members_.end()) entry = members_.begin();
     const Member& member = entry->second;
     const wire::Endpoint endpoint = member.endpoint();
-    if (member.ready() && wire::dialable(endpoint) && endpoint.relay != asking && member.who.peer != asking) {
-      donors.push_back(endpoint);
-      if (donors.size() == 1) last_donor_ = entry->first;  // the next newcomer starts with the next donor
-    }
+    const bool callable = wire::dialable(endpoint) && endpoint.relay != asking && member.who.peer != asking;
+    const std::optional<std::size_t> rank = rank_of(member.holding);
+    if (member.ready() && callable && rank && by_proof.at(*rank).size() < count) by_proof.at(*rank).push_back(endpoint);
     ++entry;
   }
-  return donors;
+  const auto best = std::find_if(by_proof.begin(), by_proof.end(), [](const auto& some) { return !some.empty(); });
+  if (best == by_proof.end()) return {};
+  last_donor_ = best->front().peer;  // the next newcomer starts with the next donor
+  return *best;
 }
 
 void MemberTable::count_as(Member& member, const Growth& growth) {

@@ -12,6 +12,7 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
+#include "shared/base/hash.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/states.h"
 
@@ -83,6 +84,25 @@ enum class Copy : std::uint8_t {
   canonical,  // it holds the state of the round in work: it is ready
 };
 
+// A member's word on the canonical state, and its proofs (holders.h).
+struct Holding {
+  enum class Verdict : std::uint8_t {
+    open,    // it has proven nothing yet
+    alone,   // its proof cannot be told from a lie: too few others have given one
+    agreed,  // most accounts give its proof
+    refuted  // its proof is another one, or it goes on giving none
+  };
+  Copy copy = Copy::other;
+  Verdict verdict = Verdict::open;
+  Digest judged_at;   // the canonical state at that verdict
+  Hash128 challenge;  // the newest proof: of `state`
+  Digest proof;
+  Digest state;
+  bool asked = false;  // a reply has brought it a challenge
+  int unanswered = 0;  // calls in a row that claim to hold the state and prove nothing
+  [[nodiscard]] bool refuted() const { return verdict == Verdict::refuted; }
+};
+
 // A member's place in the newest plan that it belongs to.
 struct PlannedSeat {
   std::uint64_t plan = 0;  // serial of that plan; 0: none
@@ -124,7 +144,7 @@ struct Member {
   RelayPlace relay;
 
   Results results;
-  Copy copy = Copy::other;
+  Holding holding;
   std::optional<Growth> counted;  // its part of the forecast, if it counts there
   bool was_training = false;      // since it last stopped; a round may still end while it stops
 
@@ -136,7 +156,7 @@ struct Member {
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 
   // True if it holds the canonical state.
-  [[nodiscard]] bool ready() const { return copy == Copy::canonical; }
+  [[nodiscard]] bool ready() const { return holding.copy == Copy::canonical; }
   [[nodiscard]] bool works() const {
     return reported.phase == wire::MemberPhase::training || reported.phase == wire::MemberPhase::averaging;
   }
@@ -196,9 +216,10 @@ class MemberTable {
   void end_assumptions(TimePoint now, const Digest& canonical);
   // True if the member is assumed to hold the state, and there is still time for its own word.
   [[nodiscard]] bool is_due(const Member& member, TimePoint now) const {
-    return member.copy == Copy::assumed && assumed_until_ && now <= *assumed_until_;
+    return member.holding.copy == Copy::assumed && assumed_until_ && now <= *assumed_until_;
   }
-  // Returns up to `count` ready members that can be called, starting after the last one handed out.
+  // Returns up to `count` ready members that can be called, starting after the last one handed out: those with a proof
+  // that most others give; if there are none, those with a proof; else those that were not asked for one in time.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
 
   [[nodiscard]] const Forecast& forecast() const { return forecast_; }

@@ -7,6 +7,7 @@
 
 #include "coordinator/core/dispatcher.h"
 #include "coordinator/core/heartbeat_decision.h"
+#include "coordinator/core/holders.h"
 #include "coordinator/core/judge.h"
 #include "coordinator/core/member.h"
 #include "coordinator/core/planner.h"
@@ -49,7 +50,8 @@ class RunCoordinator::Impl {
         run(status_of(manifest, recovered)),
         planner(settings, last_group_of(recovered)),
         judge(settings, recovered),
-        dispatcher(settings, recovered) {}
+        dispatcher(settings, recovered),
+        holders(options.nonce) {}
 
   [[nodiscard]] Status check_run(const RunId& run_id) const;
   Member& take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
@@ -68,6 +70,7 @@ class RunCoordinator::Impl {
   Planner planner;
   Judge judge;
   Dispatcher dispatcher;
+  HolderBook holders;
   TimePoint swept{};
   TimePoint advanced{};  // the last look at whether a plan is due
 
@@ -75,6 +78,7 @@ class RunCoordinator::Impl {
   void sweep(TimePoint now, WallTime wall, Ops& ops);
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
+  void compare_holders(TimePoint now);
   void drop_failed_plan(TimePoint now, WallTime wall);
   void charge_absentees(TimePoint now);
   void settle_absence(TimePoint now, Member& member, Ops& ops);
@@ -109,6 +113,7 @@ Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who
   member.voice = settings.known_hosts.standing_of(who.account).voice;
   if (const auto late = planner.on_call(now, member)) run.rhythm.on_arrival(*late);
   decision.dial_back = dispatcher.on_call(now, members, member, heartbeat);
+  holders.on_call(member, heartbeat, run.canonical);
   members.judge(now, member, run.canonical);
   if (const auto took = JoinGrace::on_call(now, run, member)) run.rhythm.on_catching_up(*took);
   return member;
@@ -120,6 +125,7 @@ void RunCoordinator::Impl::answer(TimePoint now, Member& member, const wire::Hea
   const Dispatcher::Situation at{now, run, members, judge.credit(), outlook};
   decision.reply = dispatcher.answer(at, member, heartbeat, decision.ops);
   decision.reply.notice = Dispatcher::notice(at, member);
+  decision.reply.kept.challenge = holders.challenge();
   if (heartbeat.trust.state_proof_wanted) decision.reply.kept.state_proof = judge.chain().proof();
 }
 
@@ -146,6 +152,8 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   swept = now;
   members.forget_silent(now, settings.options.heartbeats.forget_floor, settings.options.patience);
   dispatcher.sweep(now, members);
+  holders.sweep(now);
+  compare_holders(now);
   conclude_evaluation(now, wall, ops);
   members.end_assumptions(now, run.canonical);
   for (const GroupId& hopeless : judge.sweep(judging(now, wall))) give_up(hopeless);
@@ -166,7 +174,14 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
     ops.emplace_back(
         EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, figure.accuracy, wall});
   }
-  for (const PeerId& peer : verdict->outvoted) judge.on_false_figure(run.round, peer);
+  for (const PeerId& peer : verdict->outvoted) judge.on_false_word(run.round, peer);
+}
+
+// Right after a restart a few members may be most of those that have called.
+void RunCoordinator::Impl::compare_holders(TimePoint now) {
+  const std::vector<PeerId> liars = holders.compare(now, members, run.canonical);
+  if (run.restarted_within(settings.options.patience.settle, now)) return;
+  for (const PeerId& peer : liars) judge.on_false_word(run.round, peer);
 }
 
 void RunCoordinator::Impl::drop_failed_plan(TimePoint now, WallTime wall) {
@@ -252,6 +267,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   run.round = round;
   run.canonical = canonical;
   run.round_began = now;
+  compare_holders(now);
   judge.begin_round(run, members, ops);
   members.judge(now, canonical, averaged, now + std::clamp(run.rhythm.round, kAssumedMin, kAssumedMax));
 }

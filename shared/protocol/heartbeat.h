@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/checkpoint.h"
@@ -28,10 +29,17 @@ constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
 constexpr double kJitterMax = 10;             // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
 
-// A member's grounds to believe others, or not to.
+// Proof that the sender has the floats of its state_digest (state::holding_proof).
+struct HoldingProof {
+  Hash128 challenge;  // the last reply's
+  Digest digest;
+};
+
+// A member's grounds to believe others, or not to, and theirs to believe it.
 struct TrustMatters {
-  std::vector<RoundTrouble> troubles{};  // the last ones that no reply has followed yet
-  bool state_proof_wanted = false;       // the reply's state has to be proven
+  std::vector<RoundTrouble> troubles{};   // the last ones that no reply has followed yet
+  bool state_proof_wanted = false;        // the reply's state has to be proven
+  std::optional<HoldingProof> holding{};  // unset: it holds no state, or no reply has come yet
 };
 
 // A member's condition and measurements, sent at the interval that the last reply named.
@@ -96,10 +104,11 @@ struct NamedMembers {
   std::vector<PeerId> revoked;
 };
 
-// The coordinator's own help for a member that does not hold state_digest.
+// The coordinator's own help for a member that does not hold state_digest, and its challenge for those that do.
 struct KeptForMembers {
-  std::optional<Checkpoint> checkpoint;   // a copy, when no member holds the state
+  std::optional<Checkpoint> checkpoint;   // a copy, when no member has proven that it holds the state
   std::optional<StateProof> state_proof;  // for a member that asked for it; unset: states are not signed here
+  Hash128 challenge{};                    // HoldingProof; zero: an older coordinator, which wants no proof
 };
 
 // Everything that is due, in one answer.

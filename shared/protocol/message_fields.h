@@ -169,6 +169,12 @@ void each_field(Visitor& visit, Seen<Visitor, EvaluationReport>& evaluation) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, HoldingProof>& proof) {
+  visit("challenge", proof.challenge);
+  visit("digest", proof.digest);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("protocol", message.protocol, Whole{1, 1000});
   visit("run_id", message.run_id, Text{kNameBytesMax});
@@ -192,6 +198,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   }
   visit("troubles", message.trust.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
   visit("state_proof_wanted", message.trust.state_proof_wanted, kLeftOutIfUnset);
+  visit("holding", message.trust.holding);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 
@@ -355,6 +362,7 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
     visit("relay_bytes", message.relaying.bytes_per_round, kCount);
   }
   visit("state_proof", message.kept.state_proof);
+  visit("challenge", message.kept.challenge, kLeftOutIfUnset);
   visit("newcomers", message.named.newcomers, Items{kNewcomersMax}, InObject{"peer"});
   if (visit.has("revoked", !message.named.revoked.empty())) {
     visit("revoked", message.named.revoked, Items{kRevokedMax}, InObject{"peer"});

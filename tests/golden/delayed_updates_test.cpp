@@ -157,6 +157,7 @@ struct Volunteer : session::Session::Mediator {
   void withdraw_reports(RoundIndex) override {}
   void forget_previous_state() override {}
   void restore_previous_state(RoundIndex, const Digest&) override {}
+  std::optional<Digest> prove_state(const Hash128&, const Digest&) override { return std::nullopt; }
   void save_checkpoint(RoundIndex, const Digest&) override {}
 
   Replica replica;

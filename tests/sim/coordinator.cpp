@@ -158,6 +158,8 @@ void Coordinator::apply(const core::StoreOp& op) {
     if (on_evaluated) on_evaluated(*figure);
   } else if (const auto* change = std::get_if<core::RunStateChanged>(&op)) {
     store_.state = change->state;
+  } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
+    if (on_seat_changed) on_seat_changed(*seat);
   }
 }
 

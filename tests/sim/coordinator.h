@@ -61,6 +61,7 @@ class Coordinator final : private core::KnownHosts {
   std::function<void(const SampleSetAside&)> on_set_aside;
   std::function<void(const core::EvaluationStored&)> on_evaluated;
   std::function<void(const core::StateAdopted&)> on_adopted;
+  std::function<void(const core::SeatChanged&)> on_seat_changed;
 
  private:
   [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override;

@@ -11,7 +11,7 @@
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 12> kNames{{{Lie::lone_report, "lone-report"},
+constexpr std::array<std::pair<Lie, std::string_view>, 13> kNames{{{Lie::lone_report, "lone-report"},
                                                                    {Lie::filed_ahead, "filed-ahead"},
                                                                    {Lie::leap, "leap"},
                                                                    {Lie::first_state, "first-state"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<Lie, std::string_view>, 12> kNames{{{Lie::lone_re
                                                                    {Lie::false_evaluation, "false-evaluation"},
                                                                    {Lie::expeller, "expeller"},
                                                                    {Lie::split_owner, "split-owner"},
+                                                                   {Lie::garbage_state, "garbage-state"},
                                                                    {Lie::crowd, "crowd"}}};
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
@@ -32,6 +33,11 @@ constexpr double kOverclaimed = 1000;
 constexpr double kBeautified = 0.5;
 constexpr SampleCount kNamedForOne = 64;
 constexpr int kClaims = 3;  // an overclaimer's lies take turns: of its weight, of its rate, of its line
+// Ways of a garbage-state liar: it invents proofs, the same as others of its kind; it gives none; it holds the state,
+// and gives others garbage or nothing.
+constexpr int kInventsProofs = 0, kProvesNothing = 1, kGivesGarbage = 2, kGarbageWays = 3;
+constexpr double kIdleRate = 25;  // that it says it computes at
+constexpr double kIdleBatchS = 0.3;
 
 GroupId invented_group(std::uint64_t seed) {
   GroupId group;
@@ -120,6 +126,18 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
     case Lie::expeller:
     case Lie::split_owner:
       break;
+    case Lie::garbage_state:
+      if (number_ % kGarbageWays == kGivesGarbage || state_.is_zero()) break;
+      told.phase = wire::MemberPhase::training;
+      told.state_round = round_;
+      told.state_digest = state_;
+      told.samples_per_s = kIdleRate;
+      told.batch_seconds = kIdleBatchS;
+      told.reports.clear();
+      told.evaluation.reset();
+      told.trust = {};
+      if (proves_falsely()) told.trust.holding = wire::HoldingProof{challenge_, invented_state(challenge_.bytes[0])};
+      break;
     case Lie::false_evaluation:
       if (told.evaluation && told.evaluation->bytes > 0) told.evaluation->bits_per_byte *= kBeautified;
       break;
@@ -185,8 +203,24 @@ void Liar::change(const wire::GroupInfo& group, averaging::Rank to, Frame& frame
   split_->change(to, frame.header, frame.payload);
 }
 
-wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) const {
+Donation Liar::donates() {
+  if (lie_ != Lie::garbage_state) return Donation::truth;
+  return donations_++ % 2 == 0 ? Donation::garbage : Donation::nothing;
+}
+
+bool Liar::proves_falsely() const { return lie_ == Lie::garbage_state && number_ % kGarbageWays == kInventsProofs; }
+
+wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) {
   wire::HeartbeatReply heard = reply;
+  if (lie_ == Lie::garbage_state && number_ % kGarbageWays != kGivesGarbage) {
+    round_ = reply.round;
+    state_ = reply.state_digest;
+    challenge_ = reply.kept.challenge;
+    heard.group.reset();
+    heard.donors.clear();
+    heard.kept = {};
+    heard.evaluate_round.reset();
+  }
   if (lie_ == Lie::staller) heard.group.reset();
   return heard;
 }

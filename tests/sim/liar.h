@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "client/averaging/round_types.h"
+#include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "tests/client/averaging/split_owner.h"
 #include "tests/sim/network.h"
@@ -34,12 +35,16 @@ enum class Lie : std::uint8_t {
   false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
   expeller,          // says in each round that another member is lost, which is well
   split_owner,       // gives some members other means of its part than the rest, and seals both
+  garbage_state,     // says that it holds the state, and has none, or gives others garbage or nothing
   crowd,             // new accounts of one computer each do that, when others have long been at work
 };
 std::string_view to_string(Lie lie);
 std::optional<Lie> lie_named(std::string_view name);
 // The names: "lone-report, filed-ahead" and so on.
 std::string lie_names();
+
+// A donor's answer to those that ask it for the state.
+enum class Donation : std::uint8_t { truth, garbage, nothing };
 
 constexpr int kSybilHosts = 50;      // computers of the one account, if it could; or accounts of a crowd
 constexpr double kCrowdComesS = 60;  // at the earliest
@@ -49,7 +54,7 @@ Digest invented_state(std::uint64_t seed);
 
 class Liar {
  public:
-  // number: among all liars; their ways of poisoning take turns
+  // number: among all liars; their ways of poisoning, and of holding no state, take turns
   Liar(Lie lie, const PeerId& self, int number) : lie_(lie), self_(self), number_(number) {}
 
   // Returns its heartbeat instead of `truth`.
@@ -62,14 +67,23 @@ class Liar {
   [[nodiscard]] std::optional<averaging::Rank> expels(const wire::GroupInfo& group);
   // Changes a frame that the liar sends to `to` in an averaging.
   void change(const wire::GroupInfo& group, averaging::Rank to, Frame& frame);
+  // Returns what it gives to a newcomer.
+  [[nodiscard]] Donation donates();
+  // True if the liar's proofs that it holds the state are false.
+  [[nodiscard]] bool proves_falsely() const;
   // Returns what the liar makes of the coordinator's reply.
-  [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply) const;
+  [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply);
 
  private:
   Lie lie_;
   PeerId self_;
   int number_;
   std::uint64_t calls_ = 0;
+  std::uint64_t donations_ = 0;
+  // The last reply's, for who only says that it holds the state.
+  RoundIndex round_ = 0;
+  Digest state_;
+  Hash128 challenge_;
   GroupId splits_;  // the group of split_
   std::optional<averaging::SplitOwner> split_;
 };

@@ -39,7 +39,8 @@ struct SwarmOptions {
   // mean, for each peer: its computer is busy with something else for up to hiccup_s_max
   double seconds_between_hiccups = 0;
   double hiccup_s_max = 1;
-  double download_s_min = 0;  // time to load the swarm's state, however small
+  double newcomers_trickle_s = 3;  // peers come within this time, a few of them in its first seconds
+  double download_s_min = 0;       // time to load the swarm's state, however small
   double upload_mbit_min = 5, upload_mbit_max = 100;
   double latency_ms_min = 1, latency_ms_max = 60;  // one way, half of it at each end
   double samples_per_s_min = 5, samples_per_s_max = 50;

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/state/holding_proof.h"
 #include "shared/state/state_digest.h"
 #include "shared/swarm/plausible.h"
-#include "tests/sim/liar.h"
 #include "tests/sim/quadratic_problem.h"
 #include "tests/sim/signatures.h"
 
@@ -14,7 +14,6 @@ namespace starling::sim {
 namespace {
 
 constexpr Duration kStepTime = std::chrono::milliseconds(2);
-constexpr Duration kDonorAnswer = std::chrono::milliseconds(100);  // a donor without that state says so at once
 
 }  // namespace
 
@@ -143,38 +142,6 @@ void Peer::start_evaluation() {
   });
 }
 
-void Peer::fetch_state(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& wanted) {
-  end_meeting();
-  if (wanted == invented_state(round)) world_.fail("a member loads a state that the coordinator has invented");
-  // The donor copies its state when asked; the copy then takes its time on the wire.
-  Peer* donor = nullptr;
-  for (const wire::Endpoint& endpoint : donors) {
-    Peer* candidate = world_.find(endpoint.peer);
-    if (candidate != nullptr && candidate->up() && candidate->digest() == wanted) donor = candidate;
-  }
-  const auto end_in = [&](Duration took, std::function<Status()> end) {
-    schedule(world_.scheduler().now() + took, [this, end = std::move(end), round, wanted, serial = ++fetches_] {
-      if (serial != fetches_) return;  // given up for a newer one
-      session_->on_state_fetched(world_.scheduler().now(), round, wanted, end());
-      after_session_event();
-    });
-  };
-  if (donor == nullptr) {
-    end_in(kDonorAnswer, [] { return Error{ErrorCode::unavailable, "no donor holds that state"}; });
-    return;
-  }
-  const double bytes = static_cast<double>(state().size_bytes());
-  const double rate = std::min(world_.network().rates(donor->index()).upload_bytes_per_s,
-                               world_.network().rates(index_).download_bytes_per_s);
-  const Duration took = 2 * world_.network().path(donor->index(), index_) +
-                        from_seconds(std::max(bytes / rate, world_.options().download_s_min));
-  end_in(took, [this, donor, life = donor->incarnation(), copy = donor->learner_->state()]() -> Status {
-    if (donor->incarnation() != life) return Error{ErrorCode::unavailable, "the donor vanished"};
-    learner_->load(copy);
-    return {};
-  });
-}
-
 void Peer::fetch_checkpoint(const wire::Artefact&, RoundIndex round, const Digest& wanted) {
   end_meeting();
   const double bytes = static_cast<double>(state().size_bytes());
@@ -235,6 +202,11 @@ void Peer::forget_reports(RoundIndex below) {
 void Peer::withdraw_reports(RoundIndex from) {
   world_.on_reports_withdrawn(*this, from);
   std::erase_if(disk_.pending, [from](const wire::RoundReport& report) { return report.round >= from; });
+}
+
+std::optional<Digest> Peer::prove_state(const Hash128& challenge, const Digest& wanted) {
+  if (digest() != wanted) return std::nullopt;
+  return state::holding_proof(challenge.bytes, wanted, state());
 }
 
 void Peer::save_checkpoint(RoundIndex round, const Digest&) {

@@ -28,6 +28,7 @@
 namespace starling::sim {
 
 class Peer;
+enum class Donation : std::uint8_t;
 
 // The world around a peer.
 class World {
@@ -51,6 +52,8 @@ class World {
   virtual void on_frame_sent(const Peer& peer, const wire::GroupInfo& group, averaging::Rank to, Frame& frame) = 0;
   // The member that the peer says is lost as soon as an averaging begins; none, unless it lies.
   virtual std::optional<averaging::Rank> expelled_by(const Peer& peer, const wire::GroupInfo& group) = 0;
+  // The donor's way of giving the state that it says it holds.
+  virtual Donation donation_of(const Peer& donor) = 0;
   // Calls for the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
@@ -162,7 +165,11 @@ class Peer final : private session::Session::Mediator {
   void forget_previous_state() override { previous_state_.clear(); }
   void restore_previous_state(RoundIndex round, const Digest& digest) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
+  std::optional<Digest> prove_state(const Hash128& challenge, const Digest& wanted) override;
 
+  struct Download;
+  void go_on(const std::shared_ptr<Download>& download);
+  void ask(const std::shared_ptr<Download>& download, std::size_t number, const wire::StateRequest& request);
   // Returns whether one of the samples cannot be used; notes it when it is alone.
   bool passes_over(const wire::SampleRange& samples);
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.

@@ -39,7 +39,11 @@ constexpr Duration kAveragingMax = std::chrono::seconds(120);
 constexpr Duration kRecoveredWithin = std::chrono::seconds(3);
 constexpr Duration kWellWithin = std::chrono::seconds(8);
 constexpr double kSlower = 100;  // ratio of the reported and the real rate
-constexpr double kNewcomersTrickleS = 3;
+constexpr double kFirstComeS = 3;
+constexpr int kFirst = 4;  // peers that come first
+// The most time in which a member is without the swarm's state, while members lie that they have it.
+constexpr Duration kWithoutStateMax = std::chrono::seconds(20);
+constexpr RoundIndex kSitsOutWithin = 20;  // rounds in which a lie that leaves a proof is punished
 constexpr Duration kCrowdLooks = std::chrono::seconds(1);
 constexpr AccountId kSybilAccount = 1'000'000;
 // The distance of the begin from the furthest sample: a member that is further away has left the problem behind. With
@@ -52,7 +56,7 @@ constexpr std::size_t kEventsWaitingMax = 4'000'000;
 double comes_at(Lie lie) {
   if (lie == Lie::crowd) return kCrowdComesS;
   const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
-  return alone_decides ? kNewcomersTrickleS : 0;
+  return alone_decides ? kFirstComeS : 0;
 }
 
 // The samples that rounds are credited with, from the first of them on.
@@ -112,6 +116,7 @@ class Swarm final : private World, private Network::Mediator {
   std::optional<averaging::Rank> expelled_by(const Peer& peer, const wire::GroupInfo& group) override {
     return lies(peer) ? liar_of(peer).expels(group) : std::nullopt;
   }
+  Donation donation_of(const Peer& donor) override { return lies(donor) ? liar_of(donor).donates() : Donation::truth; }
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
     invariants_.on_plan(group);
@@ -160,6 +165,9 @@ class Swarm final : private World, private Network::Mediator {
   void crash_coordinator();
   void note_who_is_well();
   void note_who_is_in_step();
+  void note_who_lacks_the_state();
+  void note_seat(const core::SeatChanged& change);
+  void check_seats();
   void log_where_everybody_is();
   void check_well(RoundIndex rounds_before_calm);
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
@@ -194,6 +202,8 @@ class Swarm final : private World, private Network::Mediator {
   std::unordered_map<PeerId, Peer*> by_id_;
   std::vector<Liar> liars_;                        // the last peers'
   std::map<const Peer*, TimePoint> lost_call_at_;  // the last one
+  std::map<const Peer*, TimePoint> without_state_since_;
+  std::map<PeerId, RoundIndex> first_out_;  // the first round that a member sat out
 };
 
 Peer* Swarm::find(const PeerId& id) {
@@ -203,9 +213,9 @@ Peer* Swarm::find(const PeerId& id) {
 
 Lie Swarm::lie_of(int index) const {
   if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead, Lie::leap,     Lie::first_state,      Lie::sybil,
-                            Lie::staller,     Lie::overclaimer, Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
-                            Lie::expeller};
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead,  Lie::leap,     Lie::first_state,      Lie::sybil,
+                            Lie::staller,     Lie::overclaimer,  Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
+                            Lie::expeller,    Lie::garbage_state};
   return kAll[static_cast<std::size_t>(index) % kAll.size()];
 }
 
@@ -243,7 +253,8 @@ void Swarm::add_peers() {
       invariants_.distrust(id);
     }
     // Newcomers trickle in.
-    const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
+    const double within_s = index < kFirst ? kFirstComeS : options_.newcomers_trickle_s;
+    const double from_s = !is_liar ? uniform(0, within_s) : comes_at(lie_of(index - options_.peers));
     // The account has as many computers as it may have: this one is not let in.
     if (is_liar && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
     const bool of_crowd = is_liar && lie_of(index - options_.peers) == Lie::crowd;
@@ -592,6 +603,38 @@ void Swarm::note_who_is_in_step() {
   }
 }
 
+// Others that say they have the state, and have none, do not keep a newcomer from it.
+void Swarm::note_who_lacks_the_state() {
+  if (options_.byzantine != to_string(Lie::garbage_state)) return;
+  const TimePoint now = scheduler_.now();
+  for (const auto& peer : peers_) {
+    if (lies(*peer) || !peer->up()) continue;
+    TimePoint& since = without_state_since_.try_emplace(peer.get(), now).first->second;
+    if (peer->view().synced) since = now;
+    if (now - since > kWithoutStateMax) {
+      invariants_.fail(fmt::format("peer {} has no state: {}", peer->index(), peer->view().activity.reason));
+    }
+  }
+}
+
+void Swarm::note_seat(const core::SeatChanged& change) {
+  const auto round = static_cast<RoundIndex>(coordinator_.store().rounds.size());
+  if (change.sits_out) first_out_.try_emplace(change.peer, round);
+}
+
+// A member that proves falsely that it holds the state sits out in time, and honest members never do.
+void Swarm::check_seats() {
+  if (options_.byzantine != to_string(Lie::garbage_state)) return;
+  for (const auto& peer : peers_) {
+    const auto out = first_out_.find(peer->id());
+    if (!lies(*peer)) {
+      if (out != first_out_.end()) invariants_.fail(fmt::format("peer {} sat out", peer->index()));
+    } else if (liar_of(*peer).proves_falsely() && (out == first_out_.end() || out->second > kSitsOutWithin)) {
+      invariants_.fail(fmt::format("peer {} has proven falsely that it holds the state, and goes on", peer->index()));
+    }
+  }
+}
+
 void Swarm::check_well(RoundIndex rounds_before_calm) {
   if (!coordinator_.up()) return invariants_.fail("the coordinator did not come back");
   const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
@@ -620,6 +663,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   };
   coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { invariants_.on_adopted(adopted); };
   coordinator_.on_evaluated = [this](const core::EvaluationStored& figure) { invariants_.on_evaluated(figure); };
+  coordinator_.on_seat_changed = [this](const core::SeatChanged& change) { note_seat(change); };
   coordinator_.on_set_aside = [this](const SampleSetAside& sample) { invariants_.on_set_aside(sample); };
   coordinator_.start();
   add_peers();
@@ -637,6 +681,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
       scheduler_.run_until(std::min(end, scheduler_.now() + std::chrono::milliseconds(250)));
       if (on_progress) on_progress(to_seconds(scheduler_.now().time_since_epoch()) / all_s);
       note_who_is_in_step();
+      note_who_lacks_the_state();
       if (end - scheduler_.now() < kWellWithin) note_who_is_well();
       if (to_ms(scheduler_.now().time_since_epoch()) % 1000 == 0) log_where_everybody_is();
       if (scheduler_.events_waiting() > kEventsWaitingMax) invariants_.fail("events pile up without end");
@@ -647,6 +692,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   const auto rounds_before_calm = static_cast<RoundIndex>(coordinator_.store().rounds.size());
   go(calm);
   if (invariants_.broken().empty()) check_well(rounds_before_calm);
+  if (invariants_.broken().empty()) check_seats();
   if (options_.epoch_samples > 0) {
     result_.epochs_complete = invariants_.check_epochs(options_.epoch_samples);
     result_.samples_counted = invariants_.counted();

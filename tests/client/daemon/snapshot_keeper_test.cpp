@@ -67,3 +67,25 @@ TEST_CASE("a copy that is being handed out keeps its values when the state moves
   CHECK(copy->floats.front() == 1.0F);
   CHECK(copy->digest == *first);
 }
+
+TEST_CASE("the state is proven under its own name only, and the last proof outlives a change that is under way") {
+  std::vector<float> state(1000, 1.0F);
+  SnapshotKeeper keeper(state);
+  Hash128 challenge;
+  challenge.bytes.fill(7);
+  const auto first = keeper.change(1, []() -> Status { return {}; });
+  REQUIRE(first.ok());
+  const auto proof = keeper.prove(challenge, *first);
+  REQUIRE(proof.has_value());
+  const auto second = keeper.change(2, [&]() -> Status {
+    CHECK(keeper.prove(challenge, *first) == proof);
+    CHECK_FALSE(keeper.prove({}, *first).has_value());
+    state.assign(state.size(), 2.0F);
+    return {};
+  });
+  REQUIRE(second.ok());
+  const auto next = keeper.prove(challenge, *second);
+  REQUIRE(next.has_value());
+  CHECK(next != proof);
+  CHECK_FALSE(keeper.prove(challenge, *first).has_value());
+}

@@ -140,3 +140,19 @@ TEST_CASE("without donors the coordinator's copy is fetched, if it is of that st
   REQUIRE(replica.judge(kStart, reply, false) == Verdict::foreign);
   CHECK(is<FromCopy>(replica.begin_fetch(kStart)));
 }
+
+TEST_CASE("after members that gave nothing comes the coordinator's copy, and then members again") {
+  Replica replica({0, digest(7)}, {});
+  wire::HeartbeatReply reply = with_donor(5, digest(5));
+  reply.kept.checkpoint.emplace();
+  reply.kept.checkpoint->state_digest = digest(5);
+  TimePoint now = kStart;
+  for (const bool from_copy : {false, true, false}) {
+    REQUIRE(replica.judge(now, reply, false) == Verdict::foreign);
+    const StateSource source = replica.begin_fetch(now);
+    CHECK(is<FromCopy>(source) == from_copy);
+    CHECK(is<FromDonors>(source) != from_copy);
+    CHECK(replica.on_fetched(now, {5, digest(5)}, kFailed) == FetchEnd::failed);
+    now += std::chrono::seconds(20);
+  }
+}

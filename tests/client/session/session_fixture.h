@@ -1,6 +1,7 @@
 // A session whose world is the test: its requests are remembered, events are played.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ struct Hands : Session::Mediator {
   std::vector<std::pair<RoundIndex, Digest>> restored;  // states before a step that it was asked to return to
   int previous_forgotten = 0;
   int checkpoints = 0;
+  bool can_prove = true;  // it has the floats of its state
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override { heartbeats.push_back(heartbeat); }
   void start_batch(const wire::SampleRange& samples, const BatchTarget& target) override {
@@ -69,6 +71,13 @@ struct Hands : Session::Mediator {
   void forget_previous_state() override { ++previous_forgotten; }
   void restore_previous_state(RoundIndex round, const Digest& d) override { restored.emplace_back(round, d); }
   void save_checkpoint(RoundIndex, const Digest&) override { ++checkpoints; }
+  std::optional<Digest> prove_state(const Hash128& challenge, const Digest& d) override {
+    return can_prove ? std::optional(proof_of(challenge, d)) : std::nullopt;
+  }
+  static Digest proof_of(const Hash128& challenge, Digest d) {
+    for (std::size_t i = 0; i < challenge.bytes.size(); ++i) d.bytes[i] ^= challenge.bytes[i];
+    return d;
+  }
 };
 
 // One session at round 0 with state digest(1), unless the arguments differ, that has asked the coordinator; it is

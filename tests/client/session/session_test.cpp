@@ -21,6 +21,26 @@ TEST_CASE("a session first asks the coordinator and trains nothing before it kno
   CHECK(f.hands.batch_first[0]);
 }
 
+TEST_CASE("a challenge is answered in every heartbeat while the floats are here, for the state that it names") {
+  Fixture f;
+  CHECK_FALSE(f.hands.heartbeats.back().trust.holding.has_value());
+  auto reply = f.reply(0, digest(1));
+  reply.kept.challenge.bytes.fill(9);
+  f.hear(reply);
+  f.now += std::chrono::seconds(1);
+  f.session.on_timer(f.now);
+  const wire::Heartbeat& told = f.hands.heartbeats.back();
+  REQUIRE(told.trust.holding.has_value());
+  CHECK(told.trust.holding->challenge == reply.kept.challenge);
+  CHECK(told.trust.holding->digest == Hands::proof_of(reply.kept.challenge, digest(1)));
+  f.hands.can_prove = false;
+  f.hear(reply);
+  f.now += std::chrono::seconds(1);
+  f.session.on_timer(f.now);
+  CHECK(f.hands.heartbeats.size() == 3);
+  CHECK_FALSE(f.hands.heartbeats.back().trust.holding.has_value());
+}
+
 TEST_CASE("batches of a round walk on through the lane's samples") {
   Fixture f;
   f.begin_training();

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "shared/crypto/digest.h"
 #include "shared/crypto/secrets.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
@@ -182,12 +183,17 @@ Result<wire::HeartbeatReply> TestVolunteer::call() {
   for (wire::RoundReport& report : beat.reports) {
     if (!report.signature) manifest::sign_report(beat.run_id, key, report);
   }
+  if (!challenge.is_zero()) {
+    beat.trust.holding = wire::HoldingProof{challenge, crypto::sha256(challenge.hex() + beat.state_digest.hex())};
+  }
   const crypto::TlsIdentity identity{certificate, key};
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(project_.authority.certificate_pem(), identity));
   net::HttpClient client({"127.0.0.1", project_.port}, std::move(tls));
   STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
-  return wire::decode_heartbeat_reply(body);
+  auto reply = wire::decode_heartbeat_reply(body);
+  if (reply.ok()) challenge = reply->kept.challenge;
+  return reply;
 }
 
 net::HttpResponse TestVolunteer::send(const std::string& path, std::string_view body) {

@@ -111,6 +111,7 @@ class TestVolunteer {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   std::string device_token;  // none at first
   wire::Heartbeat beat;
+  Hash128 challenge;  // the last reply's, which the next call answers
   std::string certificate;
 
  private:

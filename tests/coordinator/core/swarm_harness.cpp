@@ -32,6 +32,12 @@ Digest first_state() {
   return digest;
 }
 
+Digest holding_proof(const Hash128& challenge, const Digest& state) {
+  Digest proof = state;
+  for (std::size_t i = 0; i < challenge.bytes.size(); ++i) proof.bytes[i] ^= challenge.bytes[i];
+  return proof;
+}
+
 Digest state_after(const Digest& state, const GroupId& group) {
   Digest next = state;
   for (std::size_t i = 0; i < group.bytes.size(); ++i) {
@@ -260,6 +266,9 @@ wire::Heartbeat Swarm::heartbeat_of(const VirtualMember& member) {
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
   beat.round_trip_s = member.round_trip_s;
   beat.evaluation = member.evaluation;
+  if (const Hash128& challenge = member.last_reply.kept.challenge; member.proves && !challenge.is_zero()) {
+    beat.trust.holding = wire::HoldingProof{challenge, member.lies.value_or(holding_proof(challenge, member.state))};
+  }
   for (const wire::RoundReport& report : member.reports) {
     if (beat.reports.size() < wire::kReportsPerHeartbeatMax) beat.reports.push_back(report);
   }

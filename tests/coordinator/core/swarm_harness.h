@@ -19,6 +19,8 @@ namespace starling::core::testing {
 PeerId peer_id(int number);
 Digest state_after(const Digest& state, const GroupId& group);
 Digest first_state();
+// The proof of a member that holds this state.
+Digest holding_proof(const Hash128& challenge, const Digest& state);
 wire::RunManifest small_manifest();
 // A run as recovered from a store with rounds below `round`.
 RecoveredRun running_run(RoundIndex round = 0, Digest digest = {});
@@ -51,7 +53,9 @@ struct VirtualMember {
   RoundIndex state_round = 0;
   Digest state;
   bool synced = false;
-  Duration download_takes{};  // time to load the state from a donor
+  bool proves = true;          // answers challenges
+  std::optional<Digest> lies;  // its proof, whatever it is asked
+  Duration download_takes{};   // time to load the state from a donor
   TimePoint downloaded_at{};
   RoundIndex download_round = 0;
   Digest download;

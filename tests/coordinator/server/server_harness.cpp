@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
+#include "shared/crypto/digest.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/protocol/join.h"
 #include "shared/swarm/successor.h"
@@ -114,12 +115,17 @@ Status Member::join(const std::string& link) {
 
 Result<wire::HeartbeatReply> Member::call() {
   for (wire::RoundReport& report : beat.reports) manifest::sign_report(beat.run_id, key_, report);
+  if (!challenge_.is_zero()) {
+    beat.trust.holding = wire::HoldingProof{challenge_, crypto::sha256(challenge_.hex() + beat.state_digest.hex())};
+  }
   const crypto::TlsIdentity identity{certificate_, key_};
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, identity));
   net::HttpClient client({link_.host, link_.port}, std::move(tls));
   STARLING_ASSIGN(auto response, client.post_json("/v1/heartbeat", wire::encode(beat)));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
-  return wire::decode_heartbeat_reply(body);
+  auto reply = wire::decode_heartbeat_reply(body);
+  if (reply.ok()) challenge_ = reply->kept.challenge;
+  return reply;
 }
 
 Two::Two() {

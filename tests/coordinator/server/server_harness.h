@@ -74,6 +74,7 @@ class Member {
   std::string ca_pem_;
   std::string certificate_;
   std::string manifest_key_;
+  Hash128 challenge_;  // the last reply's, which the next call answers
 };
 
 // Two members of run "one" that go through rounds of 60 samples together, through all failures of the coordinator.
