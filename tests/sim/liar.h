@@ -47,7 +47,7 @@ Digest invented_state(std::uint64_t seed);
 
 class Liar {
  public:
-  // number: among all liars; their ways of poisoning take turns
+  // number: the way of poisoning, modulo 4
   Liar(Lie lie, const PeerId& self, int number) : lie_(lie), self_(self), number_(number) {}
 
   // Returns its heartbeat instead of `truth`.

@@ -90,7 +90,7 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
   if (gossip_ != nullptr) gossip_->on_round_planned(group);
   abandon();
   world_.on_gradient_brought(*this, group, terms, leased_in_[check_->present()]);
-  Result<rounds::Move> move = payload_->contribute(group, self, terms);
+  Result<rounds::Move> move = payload_->contribute(group, self, terms, learner_->state());
   VERIFY(move.ok());
   check_->on_listened();
   if (terms.weight > 0) {

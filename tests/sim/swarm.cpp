@@ -221,7 +221,10 @@ void Swarm::add_peers() {
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
-    if (is_liar) liars_.emplace_back(lie_of(index - options_.peers), id, index - options_.peers);
+    if (is_liar) {
+      const int way = options_.poison < 0 ? index - options_.peers : options_.poison;
+      liars_.emplace_back(lie_of(index - options_.peers), id, way);
+    }
     // Newcomers trickle in.
     const double from_s = !is_liar ? uniform(0, kNewcomersTrickleS) : comes_at(lie_of(index - options_.peers));
     // The account has as many computers as it may have: this one is not let in.
