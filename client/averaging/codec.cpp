@@ -22,15 +22,11 @@ constexpr int kHalfTopExponent = 14;
 constexpr std::uint16_t kTopHalfMin = (kHalfTopExponent + 15) << 10;
 constexpr std::uint16_t kTopHalfMax = kTopHalfMin | 0x3ff;
 constexpr int kScaleExponentMin = -126;  // the inverse of a smaller scale is not finite; halves are fine enough anyway
-constexpr float kSummandScaleMax = 0x1p86F;
-constexpr float kScaleMax = 0x1p111F;  // 65504 times it is still finite
+constexpr float kScaleMax = 0x1p111F;    // 65504 times it is still finite
 
-// For each packed codec, the greatest bf16 (scale or value) that keeps all values within kSummandMax, and the greatest
-// one that keeps them finite.
 struct PackedCodec {
   const PackedKernels& kernels;
-  std::uint16_t summand_max;
-  std::uint16_t finite_max;
+  std::uint16_t finite_max;  // the greatest bf16 (scale or value) that keeps all values finite
 };
 
 constexpr std::uint16_t bf16_bits(int exponent, int mantissa = 0) {
@@ -40,9 +36,9 @@ constexpr std::uint16_t bf16_bits(int exponent, int mantissa = 0) {
 constexpr std::uint16_t kLevelMax = bf16_bits(100);  // greatest level of sparse values
 
 PackedCodec packed(Codec codec) {
-  if (codec == Codec::int8) return {kernels().int8, bf16_bits(93), bf16_bits(121, 1)};
-  if (codec == Codec::int4) return {kernels().int4, bf16_bits(97), bf16_bits(125, 18)};
-  return {kernels().bf16, bf16_bits(100), bf16_bits(127, 127)};
+  if (codec == Codec::int8) return {kernels().int8, bf16_bits(121, 1)};
+  if (codec == Codec::int4) return {kernels().int4, bf16_bits(125, 18)};
+  return {kernels().bf16, bf16_bits(127, 127)};
 }
 
 Error corrupt(std::string message) { return {ErrorCode::corrupt, "decode segment: " + std::move(message)}; }
@@ -69,12 +65,12 @@ void encode_halves(std::span<const float> values, std::span<std::uint8_t> out) {
 }
 
 // The scale before the halves; corrupt if no encoder writes it.
-Result<float> checked_scale(std::span<const std::uint8_t> bytes, float scale_max) {
+Result<float> checked_scale(std::span<const std::uint8_t> bytes) {
   float scale = 0;
   std::memcpy(&scale, bytes.data(), kScaleBytes);
   const auto bits = std::bit_cast<std::uint32_t>(scale);
   const bool is_power_of_two = (bits & 0x007fffffu) == 0 && bits >> 23 > 0 && bits >> 23 < 255;  // positive, normal
-  if (!is_power_of_two || scale > scale_max) return corrupt("its scale is not one");
+  if (!is_power_of_two || scale > kScaleMax) return corrupt("its scale is not one");
   return scale;
 }
 
@@ -129,7 +125,7 @@ Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float>
       if (kernels().copy(bytes.data(), out.data(), out.size()) > kFiniteMax) return corrupt("a value is not finite");
       return {};
     case Codec::fp16: {
-      STARLING_ASSIGN(const float scale, checked_scale(bytes, kScaleMax));
+      STARLING_ASSIGN(const float scale, checked_scale(bytes));
       return check_halves(kernels().from_halves(bytes.data() + kScaleBytes, scale, out.data(), out.size()), scale);
     }
     case Codec::sparse:
@@ -145,38 +141,6 @@ Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float>
   const PackedCodec format = packed(codec);
   STARLING_TRY(check_packed(format.kernels, bytes, out.size(), format.finite_max));
   format.kernels.decode(bytes.data(), out.data(), out.size());
-  return {};
-}
-
-Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<const float> base, std::span<float> sum) {
-  VERIFY(base.size() == sum.size());
-  STARLING_TRY(check_size(codec, bytes.size(), sum.size()));
-  switch (codec) {
-    case Codec::fp32:
-      if (kernels().largest(bytes.data(), sum.size()) > kSummandMaxBits) {
-        return corrupt("a value is not finite, or too large to be added up");
-      }
-      kernels().add(bytes.data(), base.data(), sum.data(), sum.size());
-      return {};
-    case Codec::fp16: {
-      STARLING_ASSIGN(const float scale, checked_scale(bytes, kSummandScaleMax));
-      STARLING_TRY(check_halves(kernels().largest_half(bytes.data() + kScaleBytes, sum.size()), scale));
-      kernels().add_halves(bytes.data() + kScaleBytes, scale, base.data(), sum.data(), sum.size());
-      return {};
-    }
-    case Codec::sparse:
-      STARLING_TRY(check_sparse(bytes, sum.size()));
-      if (base.data() != sum.data()) std::copy(base.begin(), base.end(), sum.begin());
-      sparse_add(bytes, sum);
-      return {};
-    case Codec::bf16:
-    case Codec::int8:
-    case Codec::int4:
-      break;
-  }
-  const PackedCodec format = packed(codec);
-  STARLING_TRY(check_packed(format.kernels, bytes, sum.size(), format.summand_max));
-  format.kernels.add(bytes.data(), base.data(), sum.data(), sum.size());
   return {};
 }
 
@@ -197,6 +161,16 @@ Result<double> square_sum(Codec codec, std::span<const std::uint8_t> bytes, std:
 }
 
 double square_sum(std::span<const float> values) { return kernels().square_sum(bytes_of(values), values.size()); }
+
+double square_distance(std::span<const std::uint8_t> values, std::span<const float> center, float weight) {
+  VERIFY(values.size() == center.size() * sizeof(float));
+  return kernels().square_distance(values.data(), center.data(), weight, center.size());
+}
+
+double square_distance(std::span<const float> values, std::span<const float> center, float weight) {
+  VERIFY(values.size() == center.size());
+  return kernels().square_distance(bytes_of(values), center.data(), weight, center.size());
+}
 
 void add(std::span<const std::uint8_t> values, std::span<const float> base, std::span<float> sum) {
   VERIFY(values.size() == sum.size() * sizeof(float) && base.size() == sum.size());

@@ -38,19 +38,19 @@ void encode(Codec codec, std::span<const float> values, std::span<std::uint8_t> 
 // out = values. After an error `out` may hold anything.
 Status decode(Codec codec, std::span<const std::uint8_t> bytes, std::span<float> out);
 
-// sum = base + values; base may be the sum itself. corrupt also for magnitudes beyond kSummandMax.
-Status decode_add(Codec codec, std::span<const std::uint8_t> bytes, std::span<const float> base, std::span<float> sum);
-
-// Sum of the values' squares; corrupt as for decode_add(). Except with fp32, `values` (as many floats as are encoded)
-// then holds the decoded values; with fp32 it may be empty.
+// Sum of the values' squares; corrupt also for magnitudes beyond kSummandMax. Except with fp32, `values` (as many
+// floats as are encoded) then holds the decoded values; with fp32 it may be empty.
 Result<double> square_sum(Codec codec, std::span<const std::uint8_t> bytes, std::size_t floats,
                           std::span<float> values);
 double square_sum(std::span<const float> values);
+// Sum of the squares of values - weight x center; of values encoded as fp32, or as they are.
+double square_distance(std::span<const std::uint8_t> values, std::span<const float> center, float weight);
+double square_distance(std::span<const float> values, std::span<const float> center, float weight);
 
 // sum = base + values, encoded as fp32, which square_sum() has accepted.
 void add(std::span<const std::uint8_t> values, std::span<const float> base, std::span<float> sum);
 
-// Whether all values are finite and none is absurd, as decode_add() requires.
+// Whether all values are finite and none is beyond kSummandMax.
 bool summable(std::span<const float> values);
 // values /= divisor.
 void divide(std::span<float> values, float divisor);

@@ -14,8 +14,6 @@ struct PackedKernels {
   // Whether an encoder writes such bytes, with no bf16 (value or scale) of greater magnitude than `bits_max`.
   bool (*sound)(const std::uint8_t* bytes, std::size_t size, std::uint16_t bits_max);
   void (*decode)(const std::uint8_t* bytes, float* out, std::size_t size);
-  // sum = base + values
-  void (*add)(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size);
 };
 
 // Floats and halves in byte buffers are little-endian and need no alignment. Sizes count values.
@@ -29,6 +27,8 @@ struct Kernels {
   void (*add)(const std::uint8_t* floats, const float* base, float* sum, std::size_t size);
   // Sum of squares in double precision, from 16 partial sums (one for every 16th value), which are added up by halves.
   double (*square_sum)(const std::uint8_t* floats, std::size_t size);
+  // Likewise of floats - center * factor.
+  double (*square_distance)(const std::uint8_t* floats, const float* center, float factor, std::size_t size);
   void (*divide)(float* values, float divisor, std::size_t size);
   // Sum of products, from 32 partial sums (one for every 32nd value), which are added up by halves.
   float (*dot)(const float* a, const float* b, std::size_t size);
@@ -36,12 +36,8 @@ struct Kernels {
   void (*add_scaled)(const float* values, float factor, float* sum, std::size_t size);
   // halves = values * factor
   void (*to_halves)(const float* values, float factor, std::uint8_t* halves, std::size_t size);
-  // Largest magnitude, as the bits of a non-negative half.
-  std::uint16_t (*largest_half)(const std::uint8_t* halves, std::size_t size);
-  // out = halves * scale. Returns the largest magnitude as largest_half() does.
+  // out = halves * scale. Returns the largest magnitude of the halves, as the bits of a non-negative one.
   std::uint16_t (*from_halves)(const std::uint8_t* halves, float scale, float* out, std::size_t size);
-  // sum = base + halves * scale
-  void (*add_halves)(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size);
   PackedKernels bf16;
   PackedKernels int8;
   PackedKernels int4;

@@ -24,10 +24,6 @@ STARLING_AVX2 __m256 load_floats(const std::uint8_t* bytes, std::size_t i) {
   return _mm256_loadu_ps(reinterpret_cast<const float*>(bytes) + i);
 }
 
-STARLING_AVX2 __m256 load_halves(const std::uint8_t* bytes, std::size_t i) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i)));
-}
-
 // Fetches ahead in a vector that is in no cache; the processor by itself fetches too little ahead. Nothing is read, so
 // the address may be past the vector's end.
 void fetch_ahead(const float* at) {
@@ -111,12 +107,19 @@ STARLING_AVX2 __m256d plus_squares(__m256d sums, __m128 floats) {
   return _mm256_add_pd(sums, _mm256_mul_pd(values, values));
 }
 
-STARLING_AVX2 double square_sum(const std::uint8_t* floats, std::size_t size) {
+// The squares of floats or, centered, of floats - center * factor.
+template <bool kCentered>
+STARLING_AVX2 double sum_of_squares(const std::uint8_t* floats, const float* center, float factor, std::size_t size) {
   __m256d first = {}, second = {}, third = {}, fourth = {};
+  const __m256 factors = _mm256_set1_ps(factor);
   std::size_t i = 0;
   for (; i + kSquareSums <= size; i += kSquareSums) {
-    const __m256 low = load_floats(floats, i);
-    const __m256 high = load_floats(floats, i + kLanes);
+    __m256 low = load_floats(floats, i);
+    __m256 high = load_floats(floats, i + kLanes);
+    if constexpr (kCentered) {
+      low = _mm256_sub_ps(low, _mm256_mul_ps(_mm256_loadu_ps(center + i), factors));
+      high = _mm256_sub_ps(high, _mm256_mul_ps(_mm256_loadu_ps(center + i + kLanes), factors));
+    }
     first = plus_squares(first, _mm256_castps256_ps128(low));
     second = plus_squares(second, _mm256_extractf128_ps(low, 1));
     third = plus_squares(third, _mm256_castps256_ps128(high));
@@ -130,9 +133,18 @@ STARLING_AVX2 double square_sum(const std::uint8_t* floats, std::size_t size) {
   for (std::size_t k = 0; i + k < size; ++k) {
     float value = 0;
     std::memcpy(&value, floats + sizeof value * (i + k), sizeof value);
+    if constexpr (kCentered) value -= center[i + k] * factor;
     sums[k] += static_cast<double>(value) * value;
   }
   return added_by_halves(sums);
+}
+
+double square_sum(const std::uint8_t* floats, std::size_t size) {
+  return sum_of_squares<false>(floats, nullptr, 0, size);
+}
+
+double square_distance(const std::uint8_t* floats, const float* center, float factor, std::size_t size) {
+  return sum_of_squares<true>(floats, center, factor, size);
 }
 
 STARLING_AVX2 void divide(float* values, float divisor, std::size_t size) {
@@ -202,13 +214,6 @@ STARLING_AVX2 __m256i load_sixteen_halves(const std::uint8_t* bytes, std::size_t
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 2 * i));
 }
 
-STARLING_AVX2 std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
-  LargestHalf found;
-  std::size_t i = 0;
-  for (; i + 2 * kLanes <= size; i += 2 * kLanes) found.take(load_sixteen_halves(halves, i));
-  return std::max(found.bits(), portable_kernels().largest_half(halves + 2 * i, size - i));
-}
-
 STARLING_AVX2 std::uint16_t from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
   const __m256 scales = _mm256_set1_ps(scale);
   LargestHalf found;
@@ -220,17 +225,6 @@ STARLING_AVX2 std::uint16_t from_halves(const std::uint8_t* halves, float scale,
     _mm256_storeu_ps(out + i + kLanes, _mm256_mul_ps(_mm256_cvtph_ps(_mm256_extracti128_si256(both, 1)), scales));
   }
   return std::max(found.bits(), portable_kernels().from_halves(halves + 2 * i, scale, out + i, size - i));
-}
-
-STARLING_AVX2 void add_halves(const std::uint8_t* halves, float scale, const float* base, float* sum,
-                              std::size_t size) {
-  const __m256 scales = _mm256_set1_ps(scale);
-  std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    const __m256 values = _mm256_mul_ps(load_halves(halves, i), scales);
-    _mm256_storeu_ps(sum + i, _mm256_add_ps(_mm256_loadu_ps(base + i), values));
-  }
-  portable_kernels().add_halves(halves + 2 * i, scale, base + i, sum + i, size - i);
 }
 
 bool processor_has_f16c() {
@@ -245,9 +239,9 @@ bool processor_has_f16c() {
 
 const Kernels* avx2_kernels() {
   static const PackedSet packed = avx2_packed();
-  static const Kernels kAvx2 = {largest,    copy,        add,         square_sum,   divide,
-                                dot,        add_scaled,  to_halves,   largest_half, from_halves,
-                                add_halves, packed.bf16, packed.int8, packed.int4,  avx2_select};
+  static const Kernels kAvx2 = {largest,     copy,        add,         square_sum, square_distance,
+                                divide,      dot,         add_scaled,  to_halves,  from_halves,
+                                packed.bf16, packed.int8, packed.int4, avx2_select};
   static const bool usable = __builtin_cpu_supports("avx2") != 0 && processor_has_f16c();
   return usable ? &kAvx2 : nullptr;
 }

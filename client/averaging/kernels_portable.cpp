@@ -66,6 +66,15 @@ double square_sum(const std::uint8_t* floats, std::size_t size) {
   return added_by_halves(sums);
 }
 
+double square_distance(const std::uint8_t* floats, const float* center, float factor, std::size_t size) {
+  double sums[kSquareSums] = {};
+  for (std::size_t i = 0; i < size; ++i) {
+    const double apart = load<float>(floats, i) - center[i] * factor;
+    sums[i % kSquareSums] += apart * apart;
+  }
+  return added_by_halves(sums);
+}
+
 void divide(float* values, float divisor, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) values[i] /= divisor;
 }
@@ -90,28 +99,23 @@ void to_halves(const float* values, float factor, std::uint8_t* halves, std::siz
   }
 }
 
-std::uint16_t largest_half(const std::uint8_t* halves, std::size_t size) {
-  int found = 0;
-  for (std::size_t i = 0; i < size; ++i) found = std::max(found, load<std::uint16_t>(halves, i) & 0x7fff);
-  return static_cast<std::uint16_t>(found);
-}
-
 std::uint16_t from_halves(const std::uint8_t* halves, float scale, float* out, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) out[i] = float_from_half(load<std::uint16_t>(halves, i)) * scale;
-  return largest_half(halves, size);
-}
-
-void add_halves(const std::uint8_t* halves, float scale, const float* base, float* sum, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + float_from_half(load<std::uint16_t>(halves, i)) * scale;
+  int found = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto half = load<std::uint16_t>(halves, i);
+    out[i] = float_from_half(half) * scale;
+    found = std::max(found, half & 0x7fff);
+  }
+  return static_cast<std::uint16_t>(found);
 }
 
 }  // namespace
 
 const Kernels& portable_kernels() {
   static const PackedSet packed = portable_packed();
-  static const Kernels kPortable = {largest,    copy,        add,         square_sum,   divide,
-                                    dot,        add_scaled,  to_halves,   largest_half, from_halves,
-                                    add_halves, packed.bf16, packed.int8, packed.int4,  portable_select};
+  static const Kernels kPortable = {largest,     copy,        add,         square_sum,     square_distance,
+                                    divide,      dot,         add_scaled,  to_halves,      from_halves,
+                                    packed.bf16, packed.int8, packed.int4, portable_select};
   return kPortable;
 }
 

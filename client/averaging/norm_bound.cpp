@@ -19,6 +19,12 @@ constexpr double kRounding = 1.001;
 // another member with 3.
 constexpr double kTail = 16;
 
+// Divisible by any number of computers that an account commonly has in a group.
+constexpr std::int64_t kVotesOfAccount = 720720;
+
+// Around a center, half of an honest group is drawn in by less than this, in every round.
+constexpr float kDrawnUsually = 0.5F;
+
 double tail(double samples) { return 1 + kTail / samples; }
 
 // How much longer a vector may be after its codec than before, squared (the error bounds of codec.h).
@@ -63,11 +69,20 @@ double carried_over(const UsualNorm& usual, double samples, NormLaw law) {
 }
 
 std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector) {
+  return part_norms(table, vector, {}, 0);
+}
+
+std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector, std::span<const float> center,
+                              SampleCount weight) {
   std::vector<float> norms;
   for (std::size_t rank = 0; rank < table.members(); ++rank) {
     double square = 0;
     for (SegmentIndex segment = table.first(rank); segment < table.first(rank + 1); ++segment) {
-      square += square_sum(vector.subspan(static_cast<std::size_t>(table[segment].begin), table[segment].floats));
+      const auto begin = static_cast<std::size_t>(table[segment].begin);
+      const std::span<const float> values = vector.subspan(begin, table[segment].floats);
+      square += center.empty()
+                    ? square_sum(values)
+                    : square_distance(values, center.subspan(begin, values.size()), static_cast<float>(weight));
     }
     // Values that are not finite are refused when they come.
     const auto norm = std::isfinite(square) ? static_cast<float>(std::sqrt(square)) : 0.0F;
@@ -83,10 +98,11 @@ NormBound::NormBound(const wire::GroupInfo& group, const SegmentTable& table, Ra
       self_(self),
       ratio_squared_max_(options.norm_ratio_max * options.norm_ratio_max),
       law_(options.norm_law),
-      recent_(options.usual),
       members_(group.members.size()) {
+  for (const UsualNorm& usual : options.usual) recent_.push_back({usual});
   std::size_t contributors = 0;
   for (Rank rank = 0; rank < members_.size(); ++rank) {
+    members_[rank].voter = group.members[rank].voter;
     members_[rank].stretch = stretch(wire::contribution_codec(group, rank));
     if (group.members[rank].role != wire::MemberRole::auxiliary) ++contributors;
   }
@@ -94,7 +110,12 @@ NormBound::NormBound(const wire::GroupInfo& group, const SegmentTable& table, Ra
 }
 
 void NormBound::start(const RoundVectors& own) {
-  take(self_, own.weight, own.weight > 0 ? part_norms(table_, own.input) : std::vector<float>());
+  if (bounds() && !own.center.empty()) {
+    const std::vector<float> norms = part_norms(table_, own.center);
+    center_norms_.assign(norms.begin(), norms.end());
+  }
+  const bool measures = bounds() && own.weight > 0;
+  take(self_, own.weight, measures ? part_norms(table_, own.input, own.center, own.weight) : std::vector<float>());
 }
 
 void NormBound::take(Rank rank, SampleCount weight, std::vector<float> norms) {
@@ -108,8 +129,9 @@ void NormBound::take(Rank rank, SampleCount weight, std::vector<float> norms) {
 
 Status NormBound::begin(Rank rank, SampleCount weight, std::vector<float> norms) {
   if (members_[rank].begun) return {};
-  if (norms.size() != (weight > 0 ? members_.size() : 0)) {
-    return nonsense(fmt::format("it told the norms of {} parts where there are {}", norms.size(), members_.size()));
+  const std::size_t expected = bounds() && weight > 0 ? members_.size() : 0;
+  if (norms.size() != expected) {
+    return nonsense(fmt::format("it told the norms of {} parts where there are {}", norms.size(), expected));
   }
   take(rank, weight, std::move(norms));
   return {};
@@ -117,13 +139,18 @@ Status NormBound::begin(Rank rank, SampleCount weight, std::vector<float> norms)
 
 void NormBound::decide(Member& member) const {
   const auto samples = static_cast<double>(std::max<SampleCount>(member.weight, 1));
+  if (!bounds() || member.weight == 0) {
+    member.factor = 1;
+    return;
+  }
+  if (centered()) return decide_around_center(member);
   const Member& own = members_[self_];
   double usual = recent_.empty() ? 0 : median_of(recent_, samples);
   if (few_ && own.weight > 0) {
     usual = std::max(usual, own_at(samples));
   }
   const double ratio = ratio_squared_max_ * tail(samples);
-  if (ratio_squared_max_ == 0 || member.weight == 0 || member.square <= ratio * usual) {
+  if (member.square <= ratio * usual) {
     member.factor = 1;
   } else if (settled_) {
     if (const auto all = usual_at(samples)) usual = std::max(usual, *all);
@@ -133,17 +160,36 @@ void NormBound::decide(Member& member) const {
   }
 }
 
+void NormBound::decide_around_center(Member& member) const {
+  if (!settled_) return;
+  const double most = radius_at(static_cast<double>(member.weight)).value_or(member.square);
+  if (member.square <= most) {
+    member.factor = 1;
+  } else {
+    const bool far = member.square > kFarRatio * kFarRatio * most;
+    member.factor = far ? 0 : static_cast<float>(std::sqrt(most / member.square));
+  }
+}
+
 void NormBound::settle() {
   if (settled_) return;
   settled_ = true;
-  for (const Member& member : members_) {
-    if (member.begun && member.weight > 0) {
-      contributors_.push_back({static_cast<double>(member.weight), member.square});
-    }
-  }
+  contributors_ = voices();
   for (Member& member : members_) {
     if (member.begun && !member.factor) decide(member);
   }
+}
+
+std::vector<NormBound::Voice> NormBound::voices() const {
+  std::map<std::uint32_t, std::int64_t> members_of;  // contributors, by voter
+  for (const Member& member : members_) members_of[member.voter] += member.weight > 0 ? 1 : 0;
+  std::vector<Voice> voices;
+  for (const Member& member : members_) {
+    if (member.weight == 0) continue;
+    const std::int64_t votes = kVotesOfAccount / (member.voter == 0 ? 1 : members_of[member.voter]);
+    voices.push_back({{static_cast<double>(member.weight), member.square}, votes});
+  }
+  return voices;
 }
 
 std::optional<double> NormBound::usual_at(double samples) const {
@@ -153,20 +199,39 @@ std::optional<double> NormBound::usual_at(double samples) const {
   return median_of(contributors_, samples);
 }
 
+std::optional<double> NormBound::radius_at(double samples) const {
+  const std::optional<double> usual = usual_at(samples);
+  double known = 0;
+  if (!recent_.empty()) {
+    known = carried_over(recent_.back().norm, samples, law_);
+  } else if (members_[self_].weight > 0) {
+    known = own_at(samples);
+  }
+  return usual && known > 0 ? std::min(*usual, ratio_squared_max_ * known) : usual;
+}
+
 double NormBound::own_at(double samples) const {
   const Member& own = members_[self_];
   const auto weight = static_cast<double>(own.weight);
-  return tail(weight) * carried_over({weight, own.square}, samples, law_);
+  return (centered() ? 1 : tail(weight)) * carried_over({weight, own.square}, samples, law_);
 }
 
-double NormBound::median_of(const std::vector<UsualNorm>& norms, double samples) const {
-  std::vector<double> squares;
-  for (const UsualNorm& each : norms) squares.push_back(carried_over(each, samples, law_));
-  // The smaller of two in the middle, which half of all members cannot raise; where there are but two, the larger.
-  const std::size_t size = squares.size();
-  const std::size_t middle = size > kFewMembers ? (size - 1) / 2 : size / 2;
-  std::nth_element(squares.begin(), squares.begin() + static_cast<std::ptrdiff_t>(middle), squares.end());
-  return squares[middle];
+double NormBound::median_of(const std::vector<Voice>& voices, double samples) const {
+  std::vector<std::pair<double, std::int64_t>> squares;
+  std::int64_t all = 0;
+  for (const Voice& each : voices) {
+    squares.emplace_back(carried_over(each.norm, samples, law_), each.votes);
+    all += each.votes;
+  }
+  std::sort(squares.begin(), squares.end());
+  // The smaller of two in the middle, which half of all votes cannot raise; where there are but two, the larger.
+  const bool larger = squares.size() <= kFewMembers;
+  std::int64_t below = 0;
+  for (const auto& [square, votes] : squares) {
+    below += votes;
+    if (larger ? 2 * below > all : 2 * below >= all) return square;
+  }
+  return squares.back().first;
 }
 
 void NormBound::wait(Waiting contribution) {
@@ -179,11 +244,18 @@ std::vector<NormBound::Waiting> NormBound::take_waiting() {
 }
 
 double NormBound::allowance(Rank rank, SegmentIndex segment) const {
-  if (ratio_squared_max_ == 0) return std::numeric_limits<double>::infinity();
+  if (!bounds()) return std::numeric_limits<double>::infinity();
   const std::uint32_t owner = table_[segment].owner;
   const double norm = members_[rank].norms[owner];
+  double most = norm * norm * members_[rank].stretch;
+  if (centered()) {
+    // A codec's error goes with the vector's length, however close to the center that is.
+    const double error = std::sqrt(members_[rank].stretch) - 1;
+    const double length = norm + static_cast<double>(members_[rank].weight) * center_norms_[owner];
+    most = (norm + error * length) * (norm + error * length);
+  }
   const auto received = received_.find({rank, owner});
-  return norm * norm * members_[rank].stretch - (received == received_.end() ? 0 : received->second);
+  return most - (received == received_.end() ? 0 : received->second);
 }
 
 void NormBound::count(Rank rank, SegmentIndex segment, double square) {
@@ -195,20 +267,22 @@ void NormBound::forget_adopted() {
 }
 
 std::optional<UsualNorm> NormBound::usual() const {
-  if (!settled_ || contributors_.empty()) return std::nullopt;
-  std::vector<UsualNorm> by_samples = contributors_;
+  if (!bounds() || !settled_ || contributors_.empty()) return std::nullopt;
+  std::vector<Voice> by_samples = contributors_;
   const auto middle = by_samples.begin() + std::ssize(by_samples) / 2;
   std::nth_element(by_samples.begin(), middle, by_samples.end(),
-                   [](const UsualNorm& a, const UsualNorm& b) { return a.samples < b.samples; });
-  const auto square = usual_at(middle->samples);
+                   [](const Voice& a, const Voice& b) { return a.norm.samples < b.norm.samples; });
+  const double samples = middle->norm.samples;
+  const auto square = centered() ? radius_at(samples) : usual_at(samples);
   if (!square || *square == 0) return std::nullopt;
-  return UsualNorm{middle->samples, *square};
+  return UsualNorm{samples, *square};
 }
 
 std::vector<ScaledMember> NormBound::scaled() const {
   std::vector<ScaledMember> scaled;
+  const float usual = centered() ? kDrawnUsually : 1;
   for (Rank rank = 0; rank < members_.size(); ++rank) {
-    if (members_[rank].factor.value_or(1) < 1) scaled.push_back({rank, *members_[rank].factor});
+    if (members_[rank].factor.value_or(1) < usual) scaled.push_back({rank, *members_[rank].factor});
   }
   return scaled;
 }

@@ -74,14 +74,6 @@ STARLING_AVX2 void bf16_decode(const std::uint8_t* bytes, float* out, std::size_
   portable().bf16.decode(bytes + 2 * i, out + i, size - i);
 }
 
-STARLING_AVX2 void bf16_add(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size) {
-  std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    _mm256_storeu_ps(sum + i, _mm256_add_ps(_mm256_loadu_ps(base + i), load_bf16(bytes + 2 * i)));
-  }
-  portable().bf16.add(bytes + 2 * i, base + i, sum + i, size - i);
-}
-
 // -- blocks: whole ones here; a shorter last block is left to the portable kernels
 
 STARLING_AVX2 std::uint32_t largest_lane(__m256i values) {
@@ -207,9 +199,7 @@ struct Blocks {
     return Format::portable_kernels().sound(bytes, size, bits_max);
   }
 
-  // out = codes x scale, or base + codes x scale.
-  template <bool kAdds>
-  STARLING_AVX2 static void decode_block(const std::uint8_t* block, const float* base, float* out) {
+  STARLING_AVX2 static void decode_block(const std::uint8_t* block, float* out) {
     const __m256 scales = _mm256_set1_ps(float_from_bf16(scale_of(block)));
     block += kBlockScaleBytes;
     for (std::size_t i = 0; i < kFloats; i += kStep) {
@@ -218,33 +208,23 @@ struct Blocks {
       const __m128i high = _mm256_extracti128_si256(codes, 1);
       const __m128i eights[] = {low, _mm_srli_si128(low, 8), high, _mm_srli_si128(high, 8)};
       for (std::size_t k = 0; k < 4; ++k) {
-        const std::size_t at = i + k * kLanes;
-        __m256 values = scaled(eights[k], scales);
-        if constexpr (kAdds) values = _mm256_add_ps(_mm256_loadu_ps(base + at), values);
-        _mm256_storeu_ps(out + at, values);
+        _mm256_storeu_ps(out + i + k * kLanes, scaled(eights[k], scales));
       }
     }
   }
 
   STARLING_AVX2 static void decode(const std::uint8_t* bytes, float* out, std::size_t size) {
-    for (; size >= kFloats; size -= kFloats, bytes += kBytes, out += kFloats) decode_block<false>(bytes, nullptr, out);
+    for (; size >= kFloats; size -= kFloats, bytes += kBytes, out += kFloats) decode_block(bytes, out);
     Format::portable_kernels().decode(bytes, out, size);
   }
 
-  STARLING_AVX2 static void add(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size) {
-    for (; size >= kFloats; size -= kFloats, bytes += kBytes, base += kFloats, sum += kFloats) {
-      decode_block<true>(bytes, base, sum);
-    }
-    Format::portable_kernels().add(bytes, base, sum, size);
-  }
-
-  static PackedKernels kernels() { return {encode, sound, decode, add}; }
+  static PackedKernels kernels() { return {encode, sound, decode}; }
 };
 
 }  // namespace
 
 PackedSet avx2_packed() {
-  return {{bf16_encode, bf16_sound, bf16_decode, bf16_add}, Blocks<Int8>::kernels(), Blocks<Int4>::kernels()};
+  return {{bf16_encode, bf16_sound, bf16_decode}, Blocks<Int8>::kernels(), Blocks<Int4>::kernels()};
 }
 
 }  // namespace starling::averaging

@@ -32,10 +32,6 @@ void bf16_decode(const std::uint8_t* bytes, float* out, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) out[i] = float_from_bf16(load16(bytes + 2 * i));
 }
 
-void bf16_add(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) sum[i] = base[i] + float_from_bf16(load16(bytes + 2 * i));
-}
-
 // Blocks: a bf16 scale, then codes, each in a byte or two to a byte.
 struct Int8 {
   static constexpr std::size_t kFloats = wire::kInt8BlockFloats;
@@ -106,23 +102,13 @@ struct Blocks {
     });
   }
 
-  static void add(const std::uint8_t* bytes, const float* base, float* sum, std::size_t size) {
-    for_each(bytes, size, [base, sum](const std::uint8_t* block, std::size_t begin, std::size_t count) {
-      const float scale = float_from_bf16(load16(block));
-      for (std::size_t i = begin; i < begin + count; ++i) {
-        sum[i] = base[i] + static_cast<float>(Format::get(block + kBlockScaleBytes, i - begin)) * scale;
-      }
-      return true;
-    });
-  }
-
-  static PackedKernels kernels() { return {encode, sound, decode, add}; }
+  static PackedKernels kernels() { return {encode, sound, decode}; }
 };
 
 }  // namespace
 
 PackedSet portable_packed() {
-  return {{bf16_encode, bf16_sound, bf16_decode, bf16_add}, Blocks<Int8>::kernels(), Blocks<Int4>::kernels()};
+  return {{bf16_encode, bf16_sound, bf16_decode}, Blocks<Int8>::kernels(), Blocks<Int4>::kernels()};
 }
 
 }  // namespace starling::averaging

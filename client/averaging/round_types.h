@@ -55,7 +55,7 @@ struct AllReduceOptions {
   // A member that claims a larger weight is lost: it lies, or its machine errs (shared/swarm/plausible.h).
   SampleCount weight_max = wire::kWeightMax;
   // How many times longer than usual a contribution may be, as a norm; 0: as long as it likes. By which law, and what
-  // was usual in recent rounds.
+  // was usual in recent rounds, oldest first.
   double norm_ratio_max = 2;
   NormLaw norm_law = NormLaw::gradient;
   std::vector<UsualNorm> usual{};
@@ -85,6 +85,9 @@ struct RoundVectors {
   // which is sum of inputs - result x sum of weights. It may be the input's own memory, because nobody needs the input
   // of a segment that is reduced here any more.
   std::span<float> rest{};
+  // Empty, or vector_floats long and equal to the bit on all members: a mean gradient. Contributions are bounded by
+  // their distance from it, not from zero (norm_bound.h).
+  std::span<const float> center{};
 };
 
 // A lost member and the reason, for logs.
@@ -105,7 +108,7 @@ struct Accusation {
   Rank accused = 0;
 };
 
-// A member whose contributions were multiplied by less than 1 where they were added up here.
+// A member whose contributions were scaled down where they were added up here (NormBound::scaled).
 struct ScaledMember {
   Rank rank = 0;
   float factor = 1;

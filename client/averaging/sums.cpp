@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "client/averaging/kernels.h"
+
 namespace starling::averaging {
 namespace {
 
@@ -59,13 +61,22 @@ bool Sums::contributed(SegmentIndex segment, Rank rank) const {
   return in(index, rank);
 }
 
+std::span<const float> Sums::center_of(SegmentIndex segment) const {
+  if (vectors_.center.empty()) return {};
+  return vectors_.center.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats);
+}
+
+void Sums::scale(SegmentIndex segment, SampleCount weight, float factor, std::span<float> values) const {
+  for (float& value : values) value *= factor;
+  const std::span<const float> center = center_of(segment);
+  const float rest = (1 - factor) * static_cast<float>(weight);
+  kernels().add_scaled(center.data(), rest, values.data(), center.size());
+}
+
 void Sums::put_own(SegmentIndex segment, std::span<float> out) const {
   const std::span<const float> own = input_of(segment);
-  if (own_factor_ == 1) {
-    std::copy(own.begin(), own.end(), out.begin());
-  } else {
-    std::transform(own.begin(), own.end(), out.begin(), [this](float value) { return own_factor_ * value; });
-  }
+  std::copy(own.begin(), own.end(), out.begin());
+  if (own_factor_ != 1) scale(segment, vectors_.weight, own_factor_, out);
 }
 
 Result<double> Sums::add(SegmentIndex segment, const Contribution& contribution) {
@@ -73,16 +84,17 @@ Result<double> Sums::add(SegmentIndex segment, const Contribution& contribution)
   VERIFY(index != kNone && sums_[index].open && !in(index, contribution.rank));
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
-  if (contribution.codec != Codec::fp32 || contribution.factor != 1) decoded_.resize(out.size());
+  const std::span<const float> center = center_of(segment);
+  const bool decodes = contribution.codec != Codec::fp32 || contribution.factor != 1;
+  if (decodes) decoded_.resize(out.size());
   const std::span<float> decoded = decoded_;
-  STARLING_ASSIGN(const double square, square_sum(contribution.codec, contribution.payload, out.size(), decoded));
-  if (square > contribution.square_max) return nonsense("its values are larger than its begin said");
+  STARLING_ASSIGN(double square, square_sum(contribution.codec, contribution.payload, out.size(), decoded));
   std::span<const std::uint8_t> values = contribution.payload;
-  if (contribution.factor != 1) {
-    if (contribution.codec == Codec::fp32) STARLING_TRY(decode(Codec::fp32, values, decoded));
-    for (float& value : decoded) value *= contribution.factor;
-  }
-  if (contribution.codec != Codec::fp32 || contribution.factor != 1) values = bytes_of(decoded);
+  if (decodes && contribution.codec == Codec::fp32) STARLING_TRY(decode(Codec::fp32, values, decoded));
+  if (decodes) values = bytes_of(decoded);
+  if (!center.empty()) square = square_distance(values, center, static_cast<float>(contribution.weight));
+  if (square > contribution.square_max) return nonsense("its values are larger than its begin said");
+  if (contribution.factor != 1) scale(segment, contribution.weight, contribution.factor, decoded);
   // The first contribution is added to this member's own values on its way in, which saves a pass over memory for
   // copying them.
   std::span<const float> base = out;

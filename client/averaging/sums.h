@@ -20,8 +20,8 @@ class Sums {
     SampleCount weight = 0;
     Codec codec = Codec::fp32;
     std::span<const std::uint8_t> payload;
-    float factor = 1;       // multiplies the values
-    double square_max = 0;  // the greatest sum of their squares, before they are multiplied
+    float factor = 1;       // multiplies the values or, where there is a center, their way from it
+    double square_max = 0;  // the greatest sum of the squares of what is multiplied, before that
   };
 
   // This member's own values take part when their weight is not 0, multiplied by own_factor(). `table` outlives this
@@ -34,7 +34,7 @@ class Sums {
   // Sets the number, 1 unless set, by which own values are multiplied; before anything is added.
   void set_own_factor(float factor) { own_factor_ = factor; }
   // Adds a member's values to an open segment that it has not contributed to; all of them or, with an error, none.
-  // Returns the sum of their squares.
+  // Returns the sum of the squares that square_max is about.
   Result<double> add(SegmentIndex segment, const Contribution& contribution);
   // All awaited members have contributed to an open segment.
   [[nodiscard]] bool complete(SegmentIndex segment) const;
@@ -75,7 +75,10 @@ class Sums {
   void put_in(std::size_t index, Rank rank);
   [[nodiscard]] std::span<float> output_of(SegmentIndex segment) const;
   [[nodiscard]] std::span<const float> input_of(SegmentIndex segment) const;
-  // out = own values x own factor
+  [[nodiscard]] std::span<const float> center_of(SegmentIndex segment) const;
+  // Multiplies values of `weight` samples by `factor`; or, where there is a center, their way from it.
+  void scale(SegmentIndex segment, SampleCount weight, float factor, std::span<float> values) const;
+  // out = own values, scaled by the own factor
   void put_own(SegmentIndex segment, std::span<float> out) const;
 
   const SegmentTable& table_;

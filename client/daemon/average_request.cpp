@@ -11,6 +11,7 @@ transport::AverageRequest average_request(const rounds::Leg& leg, TimePoint star
   request.input = leg.vectors.input;
   request.output = leg.vectors.output;
   request.rest = leg.vectors.rest;
+  request.center = leg.vectors.center;
   request.follows = leg.follows;
   request.start = start;
   request.engine = leg.engine;

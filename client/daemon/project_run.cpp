@@ -200,7 +200,7 @@ void ProjectRun::start_averaging(const wire::GroupInfo& group, averaging::Rank s
                                  const averaging::ContributionTerms& terms) {
   peers_.begin_round(group, self);
   gossip_.on_round_planned(group);
-  rounds_.average(group, self, terms);
+  rounds_.average(group, self, terms, state_.memory());
 }
 
 void ProjectRun::start_step(RoundIndex round) {

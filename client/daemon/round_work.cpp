@@ -22,10 +22,11 @@ rounds::BatchOrder RoundWork::next_batch(const rounds::BatchTarget& target) {
   return payload_.next_batch(target);
 }
 
-void RoundWork::average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms) {
+void RoundWork::average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
+                        std::span<const float> state) {
   network_.abandon();  // the round before may still read memory that changes now
   members_planned_ = group.members.size();
-  Result<rounds::Move> move = payload_.contribute(group, self, terms);
+  Result<rounds::Move> move = payload_.contribute(group, self, terms, state);
   if (!move.ok()) return refuse(move.error());
   follow(threads_.now(), std::move(move).value());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "client/daemon/run_threads.h"
 #include "client/rounds/round_payload.h"
@@ -27,8 +28,9 @@ class RoundWork {
   void on_batch(SampleCount samples) { payload_.on_batch(samples); }
 
   // Averages the present round's sum with the group. A plan that the session had accepted may be refused here: then the
-  // outcome is that this member was expelled.
-  void average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms);
+  // outcome is that this member was expelled. `state`: RoundPayload::contribute.
+  void average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
+               std::span<const float> state);
 
   // The payload, for the step on its average() and the distance before that step, both where steps are taken.
   [[nodiscard]] const rounds::RoundPayload& payload() const { return payload_; }

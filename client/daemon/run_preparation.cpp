@@ -64,7 +64,7 @@ Status refuse_open_beginning(storage::ProjectFiles& files, const wire::RunManife
 
 // Returns the newest manifest from the coordinator; when it cannot be reached, the one that was verified before.
 Result<wire::RunManifest> verified_manifest(const storage::Project& project, storage::ProjectFiles& files,
-                                            CoordinatorCalls& calls) {
+                                            CoordinatorCalls& calls, const PreparationOptions& options) {
   STARLING_ASSIGN(const crypto::PublicKey key, crypto::PublicKey::from_pem(project.manifest_public_key));
   auto fetched = calls.run_manifest();
   const bool unreachable = !fetched.ok() && (fetched.error().code == ErrorCode::unavailable ||
@@ -77,7 +77,11 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
     fetched = manifest::decode_envelope(*kept);
     if (!fetched.ok()) return fetched.error().prefixed("read the kept manifest");
   }
-  auto manifest = manifest::verify_manifest(*fetched, key);
+  if (const Status authentic = manifest::verify_signature(*fetched, key); !authentic.ok()) {
+    return authentic.error().prefixed("check the run's manifest");
+  }
+  STARLING_TRY(check_version(fetched->json, options.too_old));
+  auto manifest = wire::decode_manifest(fetched->json);
   if (!manifest.ok()) return manifest.error().prefixed("check the run's manifest");
   if (!unreachable) STARLING_TRY(refuse_older_key(files, *fetched, key));
   if (!unreachable) STARLING_TRY(refuse_open_beginning(files, *manifest));
@@ -88,13 +92,14 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
 // Like verified_manifest. A certificate that is refused is replaced: by the coordinator's clock it may have run out,
 // and by ours not yet.
 Result<wire::RunManifest> manifest_for_member(const storage::Project& project, storage::ProjectFiles& files,
-                                              CoordinatorCalls& calls, std::string& certificate_pem) {
-  auto manifest = verified_manifest(project, files, calls);
+                                              CoordinatorCalls& calls, const PreparationOptions& options,
+                                              std::string& certificate_pem) {
+  auto manifest = verified_manifest(project, files, calls, options);
   if (manifest.ok() || manifest.error().code != ErrorCode::unauthenticated) return manifest;
   auto fresh = renewed_certificate(project, files, calls);
   if (!fresh.ok()) return manifest.error().prefixed(fresh.error().message);
   certificate_pem = *fresh;
-  return verified_manifest(project, files, calls);
+  return verified_manifest(project, files, calls, options);
 }
 
 Status fetch_data(const char* what, const wire::Artefact& artefact, const std::filesystem::path& destination,
@@ -132,6 +137,14 @@ Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& f
                "not; ask the project's operator"};
 }
 
+Status check_version(std::string_view manifest_json, const std::function<void(const std::string& version)>& too_old) {
+  const std::string wanted = wire::client_min_of(manifest_json);
+  if (compare_versions(kVersion, wanted) >= 0) return {};
+  too_old(wanted);
+  return Error{ErrorCode::unsupported,
+               fmt::format("this run needs Starling {} or newer, and this is {}", wanted, kVersion)};
+}
+
 bool DownloadSteps::is_news(std::int64_t bytes_done) {
   const std::int64_t step = bytes_done / bytes_each_;
   return std::exchange(told_, step) != step;
@@ -165,15 +178,10 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   PreparedRun run;
   options.tell("asking the coordinator for the run");
   STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
-  STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, run.certificate_pem));
+  STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, options, run.certificate_pem));
   // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
   run.addresses = transport::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
-  if (compare_versions(kVersion, run.manifest.client_min) < 0) {
-    options.too_old(run.manifest.client_min);
-    return Error{ErrorCode::unsupported,
-                 fmt::format("this run needs Starling {} or newer, and this is {}", run.manifest.client_min, kVersion)};
-  }
   std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
   if (!refusal) {
     refusal = refuse_program(run.manifest, storage::address_of(project),

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/refusals.h"
@@ -52,6 +53,10 @@ struct PreparationOptions {
 // Returns permission_denied where the manifest that is kept names the run's initial state, and the fetched one, of the
 // same run, does not: it is from before that was signed.
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched);
+
+// Refuses a run that needs a later version than this one as unsupported, and calls `too_old` with it. The manifest may
+// hold words that this version does not know.
+Status check_version(std::string_view manifest_json, const std::function<void(const std::string& version)>& too_old);
 
 constexpr std::int64_t kDownloadStepsMax = 200;
 

@@ -19,6 +19,7 @@ StateKeeper::StateKeeper(RunThreads& threads, const wire::RunManifest& manifest,
       serving_(std::move(parts.serving)),
       checkpoints_(std::move(parts.checkpoints)),
       previous_(std::move(parts.previous)),
+      memory_(trainer.state()),
       floats_(trainer.layout().size()),
       damaged_(checkpoints_.problems()) {}
 

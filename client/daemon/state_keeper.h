@@ -62,6 +62,9 @@ class StateKeeper {
   [[nodiscard]] std::optional<Digest> prove(const Hash128& challenge, const Digest& digest) {
     return snapshots_->prove(challenge, digest);
   }
+  // The state's memory, [parameters | moments], for those who read it where nothing changes it meanwhile. From any
+  // thread.
+  [[nodiscard]] std::span<const float> memory() const { return memory_; }
   // Returns a copy of the state with that digest, or null when it is not held. From any thread.
   [[nodiscard]] std::shared_ptr<const transport::StateSnapshot> find(RoundIndex round, const Digest& digest);
   // One sentence for each checkpoint that was found damaged at the start. From any thread.
@@ -75,6 +78,7 @@ class StateKeeper {
   std::shared_ptr<std::atomic<bool>> serving_;
   storage::CheckpointStore checkpoints_;
   storage::PreviousState previous_;
+  const std::span<const float> memory_;
   const std::size_t floats_;
   const std::vector<std::string> damaged_;
 };

@@ -13,6 +13,8 @@ struct Contribution {
   averaging::Rank self = 0;
   averaging::ContributionTerms terms;
   std::span<const float> own;  // the sum of terms.weight samples; empty for a member that only listens
+  // The agreed state at the beginning of the round, [parameters | moments]. Computations read it, nobody else.
+  std::span<const float> state{};
 };
 
 // begin() comes first, and is no outcome yet; then on_computed() answers a Computation and on_leg() a Leg, until a move

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "client/rounds/centered.h"
 #include "client/rounds/feedback.h"
 #include "client/rounds/fragment_sums.h"
 #include "client/rounds/low_rank.h"
@@ -29,6 +30,9 @@ std::unique_ptr<Reduction> reduction_of(const wire::RunManifest& manifest) {
   if (manifest.round.low_rank > 0) return std::make_unique<LowRank>(manifest);
   const std::size_t floats = wire::fragment_floats(manifest);
   auto whole = std::make_unique<WholeReduction>(floats);
+  if (manifest.round.averaging.aggregation == wire::Aggregation::centered_clip) {
+    return std::make_unique<Centered>(std::move(whole), floats, mean_of_momentum(manifest.optimizer));
+  }
   if (manifest.round.error_feedback == 0) return whole;
   return std::make_unique<Feedback>(std::move(whole), wire::fragments(manifest), floats,
                                     static_cast<float>(manifest.round.error_feedback));
@@ -75,7 +79,7 @@ BatchOrder RoundPayload::next_batch(const BatchTarget& target) {
 }
 
 Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Rank self,
-                                      const averaging::ContributionTerms& terms) {
+                                      const averaging::ContributionTerms& terms, std::span<const float> state) {
   if (holds()) undo();
   state_ = State::contributed;
   own_samples_ = 0;
@@ -85,7 +89,7 @@ Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Ra
   }
   const SampleCount most = plan.members[self].weight_max;
   own_samples_ = most > 0 ? std::min(terms.weight, most) : terms.weight;
-  Contribution contribution{plan, self, {own_samples_, terms.draw}, {}};
+  Contribution contribution{plan, self, {own_samples_, terms.draw}, {}, state};
   if (own_samples_ > 0) contribution.own = sums_->cut(plan.round, terms.weight, own_samples_);
   return limited(reduction_->begin(contribution));
 }
@@ -102,6 +106,7 @@ Move RoundPayload::limited(Move move) {
     leg->engine.norm_law = norm_law(manifest_);
     const bool sparse = leg->group.codec == "sparse";
     if (sparse || manifest_.round.low_rank > 0) leg->engine.norm_ratio_max = kResidualRatioMax;
+    if (manifest_.round.averaging.aggregation == wire::Aggregation::mean) leg->engine.norm_ratio_max = 0;
     leg->engine.usual = usual_norms_.recent(leg_);
     leg->engine.weight_max = swarm::member_samples_max(manifest_.target_batch_size, manifest_.micro_batch_size);
   }

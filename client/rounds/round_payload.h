@@ -55,10 +55,11 @@ class RoundPayload {
   void on_batch(SampleCount samples) { sums_->on_batch(samples); }
 
   // Begins the averaging of the present round, which this plan is for: with a Leg or a Computation. The caller has
-  // ended the averaging before. Where the plan has room for fewer samples than `terms` name, all of them count in the
-  // mean that is contributed, with the weight that there is room for. invalid_argument for a plan of another length:
-  // then nothing is averaged.
-  Result<Move> contribute(const wire::GroupInfo& plan, averaging::Rank self, const averaging::ContributionTerms& terms);
+  // ended the averaging before. `state`: the agreed one, [parameters | moments], which Computations read. Where the
+  // plan has room for fewer samples than `terms` name, all of them count in the mean that is contributed, with the
+  // weight that there is room for. invalid_argument for a plan of another length: then nothing is averaged.
+  Result<Move> contribute(const wire::GroupInfo& plan, averaging::Rank self, const averaging::ContributionTerms& terms,
+                          std::span<const float> state);
   // The Computation has run.
   Move on_computed() { return limited(reduction_->on_computed()); }
   // The Leg has ended.

@@ -15,7 +15,8 @@ Status check_request(const AverageRequest& request, const PeerId& self) {
   const auto floats = static_cast<std::size_t>(request.group.vector_floats);
   const bool input_fits = request.input.size() == floats || (request.weight == 0 && request.input.empty());
   const bool rest_fits = request.rest.empty() || request.rest.size() == floats;
-  if (!input_fits || !rest_fits || request.output.size() != floats) {
+  const bool center_fits = request.center.empty() || request.center.size() == floats;
+  if (!input_fits || !rest_fits || !center_fits || request.output.size() != floats) {
     return Error{ErrorCode::invalid_argument, fmt::format("average: vectors of {} and {} floats in a plan of {}",
                                                           request.input.size(), request.output.size(), floats)};
   }

@@ -61,6 +61,7 @@ struct AverageRequest {
   std::span<const float> input;
   std::span<float> output;
   std::span<float> rest{};
+  std::span<const float> center{};
   // This averaging comes after another one of the same round by the same group. That one goes on answering slower
   // members, and its vectors must stay valid as these must. Members lost in it are not waited for.
   bool follows = false;

@@ -189,7 +189,7 @@ void RoundDriver::announce_end() const {
 
 void RoundDriver::begin(TimePoint now, EarlyBegins& early) {
   const averaging::RoundVectors vectors{request_.weight, request_.input, request_.output, {},
-                                        request_.draw,   request_.rest};
+                                        request_.draw,   request_.rest,  request_.center};
   engine_ = std::make_unique<averaging::StagedReduce>(request_.group, request_.self, vectors, request_.engine);
   engine_->start(now);
   for (const auto& [peer, rank] : ranks_) {

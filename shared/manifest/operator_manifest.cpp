@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/version.h"
 #include "shared/manifest/algorithms.h"
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr double kFractionMax = 0.5;
+constexpr std::string_view kAggregationSince = "0.1.0";      // the first version that knows averaging.aggregation
 constexpr std::string_view kCheckPrefix = "run manifest: ";  // prefix of check_manifest_settings' messages
 
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;  // line of each key that was read, by dotted name
@@ -347,6 +349,10 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   }
   if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
     return with_line(status.error(), lines);
+  }
+  const bool says_aggregation = out.manifest.round.averaging.aggregation != wire::Aggregation::clipped;
+  if (says_aggregation && compare_versions(out.manifest.client_min, kAggregationSince) < 0) {
+    out.manifest.client_min = kAggregationSince;
   }
   if (wire::has_program(out.manifest.model)) STARLING_TRY(check_costs(out.manifest));
   if (out.manifest.flops_per_sample == 0) {

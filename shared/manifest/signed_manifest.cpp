@@ -41,15 +41,18 @@ SignedManifest sign_again(const SignedManifest& envelope, const SigningKey& sign
   return signed_by(envelope.json, signer);
 }
 
-Result<wire::RunManifest> verify_manifest(const SignedManifest& envelope, const crypto::PublicKey& root) {
+Status verify_signature(const SignedManifest& envelope, const crypto::PublicKey& root) {
   const auto key = signing_key(envelope, root);
   const Status status = key ? verify_text(kKind, text_of(envelope), *key) : key.status();
-  if (!status.ok()) {
-    if (status.error().code != ErrorCode::permission_denied) return status.error().prefixed("check run manifest");
-    return Error{ErrorCode::permission_denied,
-                 "check run manifest: it is signed with another key than the one this "
-                 "project gave when it was joined; ask its operator before joining again"};
-  }
+  if (status.ok()) return {};
+  if (status.error().code != ErrorCode::permission_denied) return status.error().prefixed("check run manifest");
+  return Error{ErrorCode::permission_denied,
+               "check run manifest: it is signed with another key than the one this "
+               "project gave when it was joined; ask its operator before joining again"};
+}
+
+Result<wire::RunManifest> verify_manifest(const SignedManifest& envelope, const crypto::PublicKey& root) {
+  STARLING_TRY(verify_signature(envelope, root));
   return wire::decode_manifest(envelope.json);
 }
 

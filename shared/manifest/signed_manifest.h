@@ -45,7 +45,9 @@ struct SigningKey {
 Result<SignedManifest> sign_manifest(const wire::RunManifest& manifest, const SigningKey& signer);
 // Signs identical bytes by another key.
 SignedManifest sign_again(const SignedManifest& envelope, const SigningKey& signer);
-// Returns the manifest if `root`, or a key that it certified, signed it and every value is in range.
+// permission_denied unless `root`, or a key that it certified, signed these bytes.
+Status verify_signature(const SignedManifest& envelope, const crypto::PublicKey& root);
+// Returns the manifest if its signature is right and every value is in range.
 Result<wire::RunManifest> verify_manifest(const SignedManifest& envelope, const crypto::PublicKey& root);
 // Number under which the root certified the signing key; higher ones are newer. 0: the root itself or an unknown key
 // signed.

@@ -109,6 +109,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, AveragingOptions>& averaging) {
   visit("formation", averaging.formation);
   visit("group_size", averaging.group_size, kAny);
+  visit("aggregation", averaging.aggregation, left_out_if(Aggregation::clipped));
 }
 
 // Fields with a default were added later and are left out where they have it: manifests without them keep their bytes,

@@ -21,10 +21,20 @@ enum class Formation : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> kFormationWords{"auto", "one-group", "grid"};
 inline std::span<const std::string_view> words_of(Formation /*formation*/) { return kFormationWords; }
 
-// The groups in which a round's members average.
+// The limit of one contribution's effect on an average (client/averaging/norm_bound.h).
+enum class Aggregation : std::uint8_t {
+  clipped,        // one that is unusually long is scaled down
+  centered_clip,  // "centered-clip": one that is unusually far from the momentum is drawn toward it
+  mean            // no limit: a single member can ruin the run
+};
+inline constexpr std::array<std::string_view, 3> kAggregationWords{"clipped", "centered-clip", "mean"};
+inline std::span<const std::string_view> words_of(Aggregation /*aggregation*/) { return kAggregationWords; }
+
+// The groups in which a round's members average, and how.
 struct AveragingOptions {
   Formation formation = Formation::automatic;
   int group_size = 0;  // the most members of a group; 0: the best size is chosen
+  Aggregation aggregation = Aggregation::clipped;
   friend bool operator==(const AveragingOptions&, const AveragingOptions&) = default;
 };
 

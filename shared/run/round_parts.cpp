@@ -111,6 +111,31 @@ void check_low_rank(Checker& check, const RunManifest& manifest) {
              "false where low_rank is not 0: factors are computed between averagings, in gradients' place");
 }
 
+void check_centered_clip(Checker& check, const RunManifest& manifest) {
+  const RoundOptions& round = manifest.round;
+  if (round.averaging.aggregation != Aggregation::centered_clip) return;
+  const auto without = [&](const char* field, bool rests, std::string found, const char* allowed) {
+    check.that(rests, field, std::move(found),
+               fmt::format("{} where averaging.aggregation is 'centered-clip'", allowed));
+  };
+  without("local", !manifest.local, "a table", "none: displacements have no momentum to compare them with,");
+  without("optimizer.momentum", moment_vectors(manifest.optimizer) > 0, "0",
+          "above 0, or an optimizer that has moments,");
+  without("averaging.formation", round.averaging.formation == Formation::one_group,
+          fmt::format("'{}'", word_of(round.averaging.formation)),
+          "'one-group': columns' averages are closer to the momentum than members' gradients,");
+  without("low_rank", round.low_rank == 0, fmt::format("{}", round.low_rank), "0: factors are no gradients,");
+  without("error_feedback", round.error_feedback == 0, fmt::format("{}", round.error_feedback),
+          "0: what codecs left out before belongs to other momenta,");
+  without("delay_parameter_updates", !round.delay_parameter_updates, "true",
+          "false: the momentum may be stepping while it is read,");
+}
+
+// The momentum as it was when the round began.
+PartVectors vectors_of_centered_clip(const RunManifest& manifest) {
+  return {0, manifest.round.averaging.aggregation == Aggregation::centered_clip ? 1.0 : 0.0};
+}
+
 void check_gossip_settings(Checker& check, const LocalOptions& local) {
   const auto at_rest = [&](const char* field, auto found, auto without) {
     check.that(local.partners || found == without, field, fmt::format("{}", found),
@@ -165,6 +190,7 @@ constexpr std::array kParts{
     RoundPart{"fragments", check_fragments, no_vectors},
     RoundPart{"codecs", check_codecs, vectors_of_codecs},
     RoundPart{"low-rank products", check_low_rank, no_vectors},  // short vectors do not count
+    RoundPart{"centered clip", check_centered_clip, vectors_of_centered_clip},
 };
 
 }  // namespace

@@ -175,6 +175,15 @@ Result<RunManifest> decode_manifest(std::string_view json) {
   return manifest;
 }
 
+std::string client_min_of(std::string_view json) {
+  const auto document = JsonDocument::parse(json, kManifestBytesMax);
+  if (!document.ok()) return {};
+  JsonReader reader = document->root();
+  std::string version;
+  reader.text("client_min", version, kVersionBytesMax);
+  return reader.status().ok() && is_version(version) ? version : std::string();
+}
+
 Status check_manifest_settings(const RunManifest& manifest) {
   Checker check;
   check_settings(check, manifest);

@@ -97,6 +97,9 @@ std::string encode_manifest(const RunManifest& manifest);
 // corrupt for bytes that are no JSON; invalid_argument (which field, its value, the allowed values) for anything
 // missing, out of range, or written otherwise than encode_manifest writes it (unknown fields).
 Result<RunManifest> decode_manifest(std::string_view json);
+// The client_min that a manifest of any version names: whoever cannot decode it learns which version can. Empty where
+// there is none.
+std::string client_min_of(std::string_view json);
 // The range checks of decode_manifest, for a manifest that was not decoded.
 Status check_manifest(const RunManifest& manifest);
 // Like check_manifest, for a manifest whose data has not been looked at yet; flops_per_sample may still be 0.

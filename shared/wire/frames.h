@@ -150,7 +150,7 @@ struct Begin {
   Hash128 plan_digest;               // both must be working on the same plan
   std::vector<std::uint8_t> note{};  // the sender's words beside its vector; the engine does not read them
   SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
-  // Euclidean norms of the parts of the sender's vector, by the rank of their owners. Empty where the weight is 0.
+  // Euclidean norms of the parts of the sender's vector, by the rank of their owners. None without samples or a bound.
   std::vector<float> norms{};
   PeerSignature signature{};  // under signed_text(), by the member that the rank names
 };

@@ -17,6 +17,8 @@ struct AveragingOptions {
   int peers = 4;
   std::int64_t floats = 16 << 20;
   std::string codec = "fp32";
+  // The bound on contributions, by the word of a run manifest. With a center, which is zero, values are not means.
+  std::string aggregation = "clipped";
   int rounds = 5;
   // Shaped links, one per peer (netlab/link_spec.h); empty: loopback.
   std::string links;

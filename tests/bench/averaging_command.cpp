@@ -59,6 +59,12 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
   floats->transform(CLI::AsSizeValue(false))->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
   floats->capture_default_str();
   command->add_option("--codec", options.codec, "How floats travel: " + wire::codec_names())->capture_default_str();
+  command
+      ->add_option("--aggregation", options.aggregation,
+                   "The bound on contributions: clipped; mean, none; centered-clip, around zero, which shortens what\n"
+                   "most peers bring: values_correct then says that no coordinate is longer than a peer's")
+      ->check(CLI::IsMember({"clipped", "mean", "centered-clip"}))
+      ->capture_default_str();
   auto* rounds = command->add_option("--rounds", options.rounds, "Counted rounds (of --table blows: 20)");
   rounds->check(CLI::Range(1, 1000))->capture_default_str();
   command->add_option("--rest", options.rest_s, "Seconds before each round in which links carry nothing")
@@ -88,7 +94,8 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
   auto* table = command->add_option(
       "--table", arguments.table,
       "links: the shaped links that averaging is judged by; loopback: 4 and 8 peers, 16 Mi and 64 Mi floats, fp32\n"
-      "and fp16; blows: what may strike a peer. Each setting a row");
+      "and fp16; blows: what may strike a peer; bound: --aggregation mean, clipped and centered-clip. Each setting a "
+      "row");
   table->check(CLI::IsMember(kAveragingTables))->excludes("--links")->excludes("--blow")->excludes("--kill-one");
   command
       ->add_option("--passes", arguments.passes,

@@ -79,8 +79,10 @@ class BenchPeer {
   // Clears the output of a round that is over for all, so that it cannot be taken for the next one's.
   void forget_output();
   [[nodiscard]] std::string measured() const;
-  // Whether every coordinate is the mean of the inputs of its reported contributors.
+  // Whether every coordinate is the mean of the inputs of its reported contributors; of a mean around a center, whether
+  // none is longer than the longest input's.
   [[nodiscard]] bool correct(const Averaging& averaging) const;
+  [[nodiscard]] bool is_within_longest(const Averaging& averaging) const;
   // Number of coordinates that everybody except `without` is in.
   [[nodiscard]] static std::int64_t complete(const Averaging& averaging, int without);
 
@@ -90,6 +92,7 @@ class BenchPeer {
   std::vector<Averaging> last_;  // one averaging; with gossip, one for each bucket
   std::vector<float> input_;
   std::vector<float> output_;
+  std::vector<float> center_;  // empty, or zeros
   std::vector<float> state_floats_;
   std::shared_ptr<const transport::StateSnapshot> state_;  // for joiners
   std::unique_ptr<transport::PeerNetwork> network_;
@@ -128,6 +131,7 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   peer->baseline_bytes_ = resident_bytes();
   peer->baseline_code_bytes_ = resident_code_bytes();
   peer->output_.resize(peer->input_.size());
+  if (child.bench.aggregation == "centered-clip") peer->center_.resize(peer->input_.size());
   return peer;
 }
 
@@ -185,6 +189,8 @@ Result<transport::AverageRequest> BenchPeer::request_for(const wire::GroupInfo& 
   request.weight = 1;
   request.input = std::span(input_).subspan(begin, floats);
   request.output = std::span(output_).subspan(begin, floats);
+  if (!center_.empty()) request.center = std::span(center_).subspan(begin, floats);
+  if (child_.bench.aggregation == "mean") request.engine.norm_ratio_max = 0;
   request.start = clock_.now();
   last_.push_back(std::move(averaging));
   return request;
@@ -255,7 +261,18 @@ double codec_error(std::string_view codec) {
   return codec == "int8" ? 1.0 / 253 : 1.0 / 13;
 }
 
+bool BenchPeer::is_within_longest(const Averaging& averaging) const {
+  const auto longest = static_cast<double>(averaging.seats.size());
+  for (std::size_t k = averaging.begin; k < averaging.begin + static_cast<std::size_t>(averaging.plan.vector_floats);
+       ++k) {
+    const double most = longest * static_cast<double>(1 + k % 7) * (1 + codec_error(averaging.plan.codec));
+    if (!(output_[k] > 0 && output_[k] <= most)) return false;
+  }
+  return true;
+}
+
 bool BenchPeer::correct(const Averaging& averaging) const {
+  if (!center_.empty()) return is_within_longest(averaging);
   std::int64_t checked = 0;
   for (const averaging::ContributorRun& run : averaging.outcome.contributors) {
     double sum = 0;

@@ -76,6 +76,17 @@ std::vector<Row> loopback_rows(const AveragingOptions& options) {
   return rows;
 }
 
+// One averaging three times: without a bound on contributions, with it, and around a center, which takes a vector more.
+std::vector<Row> bound_rows(const AveragingOptions& options) {
+  std::vector<Row> rows;
+  for (const char* const aggregation : {"mean", "clipped", "centered-clip"}) {
+    Row row{fmt::format("{} peers, {}", options.peers, aggregation), options, {}};
+    row.options.aggregation = aggregation;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 std::vector<Row> fault_rows(const AveragingOptions& options) {
   struct Setting {
     const char* name;
@@ -110,7 +121,7 @@ void expect_recovery(Row& row) {
 // Without a fault, everybody must have every round's result, including the first ones'.
 void expect_calm(Row& row) {
   row.aims["expelled"] = 0;
-  row.aims["extra_memory_ratio"] = kExtraMemory;
+  row.aims["extra_memory_ratio"] = kExtraMemory + (row.options.aggregation == "centered-clip" ? 1 : 0);
   row.least = {{"values_correct", 1}, {"survivors_identical", 1}};
 }
 
@@ -118,6 +129,7 @@ std::vector<Row> rows_of(const AveragingArguments& arguments) {
   std::vector<Row> rows;
   if (arguments.table == "links") rows = links_rows(arguments.options);
   if (arguments.table == "loopback") rows = loopback_rows(arguments.options);
+  if (arguments.table == "bound") rows = bound_rows(arguments.options);
   for (Row& row : rows) expect_calm(row);
   if (!rows.empty()) return rows;
   if (arguments.table == "blows") rows = fault_rows(arguments.options);
@@ -231,7 +243,7 @@ std::vector<std::string> averaging_columns(const AveragingArguments& arguments) 
     return {"time_s",        "recovery_s", "recovery_median_s", "survivors_identical", "values_correct",
             "complete_part", "blows"};
   }
-  if (arguments.table == "loopback") {
+  if (arguments.table == "loopback" || arguments.table == "bound") {
     return {"time_s",        "gloo_time_s",        "ratio_to_gloo",
             "cpu_s_per_gb",  "cipher_s_per_gb",    "gloo_cpu_s_per_gb",
             "cpu_ratio",     "extra_memory_ratio", "survivors_identical",

@@ -20,7 +20,7 @@ struct AveragingArguments {
 
 // links: the shaped links that averaging is judged by. loopback: 4 and 8 peers, 16 Mi and 64 Mi floats, fp32 and fp16.
 // blows: faults of a peer in the middle of a round.
-inline const std::vector<std::string> kAveragingTables = {"links", "loopback", "blows"};
+inline const std::vector<std::string> kAveragingTables = {"links", "loopback", "blows", "bound"};
 
 // A single row's result is the result itself. A table's own figures are the worst of its rows'.
 Result<BenchResult> run_averaging(const AveragingArguments& arguments);

@@ -39,6 +39,7 @@ struct Work {
   std::vector<float> out;
   std::vector<std::uint8_t> bytes;
   std::vector<std::size_t> at;  // offset of each segment's bytes
+  std::vector<float> decoded;   // one segment
 
   Work(Codec which, std::size_t segment_floats, const std::vector<float>& floats)
       : codec(which), segment(segment_floats), values(floats), out(floats.size()) {
@@ -66,8 +67,14 @@ struct Work {
   void decode() {
     each([this](auto, auto encoded, auto to) { VERIFY(averaging::decode(codec, encoded, to).ok()); });
   }
+  // Checks a segment and adds it to a sum, as an owner does.
   void add() {
-    each([this](auto from, auto encoded, auto to) { VERIFY(averaging::decode_add(codec, encoded, from, to).ok()); });
+    each([this](auto from, auto encoded, auto to) {
+      decoded.resize(from.size());
+      VERIFY(averaging::square_sum(codec, encoded, from.size(), decoded).ok());
+      const auto* const floats = reinterpret_cast<const std::uint8_t*>(decoded.data());
+      averaging::add(codec == Codec::fp32 ? encoded : std::span(floats, from.size_bytes()), from, to);
+    });
   }
 };
 

@@ -80,6 +80,7 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--folder", child.folder)->required();
   command.add_option("--address", child.address);
   command.add_option("--congestion", child.bench.congestion);
+  command.add_option("--aggregation", child.bench.aggregation);
   command.add_option("--batch-seconds", child.bench.batch_s);
   command.add_option("--step-seconds", child.bench.step_s);
   child.bench.state_floats = 0;

@@ -1,5 +1,5 @@
-// Every codec's decoder, on any bytes: refused bytes change no sum; accepted values are finite, can be added, and
-// encode again to equal values.
+// Every codec's decoder, on any bytes: accepted values are finite, have the sum of squares that is told of them, can be
+// added, and encode again to equal values.
 #include "client/averaging/codec.h"
 
 #include <algorithm>
@@ -33,15 +33,18 @@ void check_stable(Codec codec, const std::vector<float>& values) {
 }
 
 void check(Codec codec, std::span<const std::uint8_t> bytes, std::size_t floats) {
-  const std::vector<float> before(floats, kBefore);
   std::vector<float> values(floats);
   const bool decoded = decode(codec, bytes, values).ok();
   VERIFY(!decoded || all_finite(values));
   if (decoded) check_stable(codec, values);
-  std::vector<float> sum = before;
-  const bool added = decode_add(codec, bytes, sum, sum).ok();
-  VERIFY(added ? decoded && all_finite(sum) : sum == before);
-  for (std::size_t i = 0; added && i < floats; ++i) VERIFY(sum[i] == kBefore + values[i]);
+  std::vector<float> summands(codec == Codec::fp32 ? 0 : floats);
+  const Result<double> square = square_sum(codec, bytes, floats, summands);
+  if (!square.ok()) return;
+  VERIFY(decoded && summable(values) && *square == square_sum(values));
+  VERIFY(codec == Codec::fp32 || same_bits(summands, values));
+  std::vector<float> sum(floats, kBefore);
+  add(std::span(reinterpret_cast<const std::uint8_t*>(values.data()), floats * sizeof(float)), sum, sum);
+  for (std::size_t i = 0; i < floats; ++i) VERIFY(sum[i] == kBefore + values[i]);
 }
 
 // Encodes any floats, finite or not: a decoder refuses them or returns values near enough to encode equally.

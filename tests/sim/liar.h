@@ -54,7 +54,7 @@ Digest invented_state(std::uint64_t seed);
 
 class Liar {
  public:
-  // number: among all liars; their ways of poisoning, and of holding no state, take turns
+  // number: among all liars; their ways of poisoning (modulo 4), and of holding no state, take turns
   Liar(Lie lie, const PeerId& self, int number) : lie_(lie), self_(self), number_(number) {}
 
   // Returns its heartbeat instead of `truth`.

@@ -152,8 +152,7 @@ class LocalTraining {
     bytes_.resize(averaging::encoded_bytes(codec, values.size()));
     averaging::encode(codec, values, bytes_);
     worker.left_out = values;
-    std::fill(values.begin(), values.end(), 0.0F);
-    VERIFY(averaging::decode_add(codec, bytes_, values, values).ok());
+    VERIFY(averaging::decode(codec, bytes_, values).ok());
     for (std::size_t k = 0; k < values.size(); ++k) worker.left_out[k] -= values[k];
   }
 

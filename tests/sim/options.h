@@ -20,6 +20,9 @@ struct SwarmOptions {
   std::int64_t epoch_samples = 0;  // epochs of this size are leased; below a batch: samples are drawn independently
   double unusable_share = 0;       // fraction of an epoch's samples whose gradients are not finite
   std::string formation = "auto";  // the word of a run manifest; auto: the algorithm's
+  std::string aggregation;         // the word of a run manifest; empty: the default
+  // steps on gradients have momentum, in one group, as bounds around the momentum need them; these have them anyway
+  bool steps_with_momentum = false;
   int group_size = 0;
   bool delay_parameter_updates = false;        // else: the algorithm's
   std::string codec;                           // the word of a run manifest; empty: the algorithm's
@@ -51,6 +54,7 @@ struct SwarmOptions {
   int accounts = 0;           // number that the peers belong to, in turn; 0: each to one of its own
   int liars = 0;              // peers beyond `peers` that lie to the coordinator
   std::string byzantine;      // their lie (liar.h); "all": each another
+  int poison = -1;            // the poisoners' way (Liar::poison); below 0: they take turns
 };
 
 // Bounds of the time that a killed peer is down.

@@ -93,7 +93,7 @@ void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
   const averaging::ContributionTerms named = world_.named_terms(*this, group, self, terms);
   wire::GroupInfo plan = group;
   if (named != terms) plan.members[self].weight_max = 0;  // a liar scales nothing down
-  Result<rounds::Move> move = payload_->contribute(plan, self, named);
+  Result<rounds::Move> move = payload_->contribute(plan, self, named, learner_->state());
   VERIFY(move.ok());
   check_->on_listened();
   if (terms.weight > 0) {

@@ -249,7 +249,8 @@ void Swarm::add_peers() {
     coordinator_.add_host(id, account_of(index));
     const bool is_liar = index >= options_.peers;
     if (is_liar) {
-      liars_.emplace_back(lie_of(index - options_.peers), id, index - options_.peers);
+      const int way = options_.poison < 0 ? index - options_.peers : options_.poison;
+      liars_.emplace_back(lie_of(index - options_.peers), id, way);
       invariants_.distrust(id);
     }
     // Newcomers trickle in.

@@ -18,6 +18,7 @@ constexpr RoundIndex kCheckpointRounds = 10;
 // Learning rates: of plain SGD, and of optimizers whose steps have one length whatever the gradient.
 constexpr double kRate = 0.05;
 constexpr double kNormalizedRate = 0.01;
+constexpr double kMomentum = 0.5;
 
 wire::ScheduleOptions constant(double learning_rate) {
   return {.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
@@ -40,6 +41,15 @@ void step_plainly(wire::RunManifest& manifest) {
   manifest.schedule = constant(kRate);
 }
 
+// Contributions are bounded around the momentum, in one group. Steps are as long as plain ones.
+void step_with_momentum(wire::RunManifest& manifest) {
+  manifest.optimizer.momentum = kMomentum;
+  manifest.schedule = constant(kRate * (1 - kMomentum));
+  if (manifest.round.averaging.formation == wire::Formation::automatic) {
+    manifest.round.averaging.formation = wire::Formation::one_group;
+  }
+}
+
 // Sets the parts of a round that the options name.
 Status read_round(const SwarmOptions& options, wire::RoundOptions& round) {
   const auto formation = from_word<wire::Formation>(options.formation);
@@ -49,6 +59,14 @@ Status read_round(const SwarmOptions& options, wire::RoundOptions& round) {
   }
   if (*formation != wire::Formation::automatic) round.averaging.formation = *formation;
   round.averaging.group_size = options.group_size;
+  if (!options.aggregation.empty()) {
+    const auto aggregation = from_word<wire::Aggregation>(options.aggregation);
+    if (!aggregation) {
+      return Error{ErrorCode::invalid_argument,
+                   "aggregation " + no_word(options.aggregation, allowed_words<wire::Aggregation>())};
+    }
+    round.averaging.aggregation = *aggregation;
+  }
   if (options.delay_parameter_updates) round.delay_parameter_updates = true;
   if (!options.codec.empty()) {
     STARLING_ASSIGN(round.codec, wire::codec_from_name(options.codec));
@@ -87,6 +105,8 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   manifest.flops_per_sample = 1e9;
   manifest.checkpoint_rounds = kCheckpointRounds;
   STARLING_TRY(read_round(options, manifest.round));
+  const bool centered = manifest.round.averaging.aggregation == wire::Aggregation::centered_clip;
+  if (centered || options.steps_with_momentum) step_with_momentum(manifest);
   manifest.micro_batch_size = kMicroBatch;
   manifest.data.kind = wire::DataKind::labelled;
   manifest.data.train_items = options.epoch_samples;

@@ -50,6 +50,7 @@ void InMemoryGroup::build() {
     member.endpoint.port = dialable ? 4000 : 0;
     if (!options_.codecs.empty()) member.codec = options_.codecs[rank];
     if (!options_.room.empty()) member.weight_max = options_.room[rank];
+    if (!options_.voters.empty()) member.voter = options_.voters[rank];
     group_.members.push_back(member);
   }
   const auto parts = swarm::split_vector(options_.vector_floats, shares);
@@ -66,6 +67,7 @@ void InMemoryGroup::build() {
     node.output.assign(node.input.size(), -77.0F);
     RoundVectors vectors{node.weight, node.input, node.output, {}, draw_of(rank)};
     if (options_.rest_in_input) vectors.rest = node.input;
+    vectors.center = options_.center;
     AllReduceOptions engine = options_.engine;
     engine.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
     node.engine = std::make_unique<AllReduce>(group_, rank, vectors, engine);

@@ -26,6 +26,7 @@ struct GroupOptions {
   std::vector<double> shares{};           // empty: equal parts
   std::vector<SampleCount> weights{};     // empty: rank + 1 samples each
   std::vector<SampleCount> room{};        // empty: no member's weight is limited by the plan
+  std::vector<std::uint32_t> voters{};    // wire::GroupMember::voter; empty: a vote each
   std::vector<bool> undialable{};         // empty: everybody can be dialled; two that cannot have no link
   std::vector<bool> deferred{};           // empty: nobody
   std::vector<bool> late{};               // empty: nobody
@@ -34,7 +35,8 @@ struct GroupOptions {
   double bytes_per_s = 10e6;              // rate of every link
   std::vector<double> member_slowdown{};  // empty: none; divides the rate of a member's links
   std::int64_t begin_within_ms = 1000;
-  bool rest_in_input = false;  // RoundVectors::rest
+  bool rest_in_input = false;   // RoundVectors::rest
+  std::vector<float> center{};  // RoundVectors::center of all
   AllReduceOptions engine{};
   unsigned seed = 1;
 };

@@ -115,6 +115,98 @@ TEST_CASE("seven of sixteen that bring long vectors move the mean no further tha
   CHECK(length(group.output(0)) < 7.0 / 16 * 2.1 * length(honest(1000, 100)) / 1000 + 1.0);
 }
 
+TEST_CASE("an account has one vote about what is usual, however many computers it brings") {
+  GroupOptions options = group_of(std::vector<SampleCount>(12, 1000));
+  const auto lie = [](Rank rank, Floats& input) {
+    if (rank >= 5) std::fill(input.begin(), input.end(), 1e6F);
+  };
+  CHECK(averaged(options, lie).outcome(0)->scaled.empty());
+  options.voters.assign(12, 0);
+  std::fill(options.voters.begin() + 5, options.voters.end(), 1);
+  CHECK(averaged(options, lie).outcome(0)->scaled.size() == 7);
+}
+
+TEST_CASE("around a center, what is far from it is drawn toward it, however long that is") {
+  // The common direction is ten times as long as the noise that is left of a thousand samples.
+  constexpr double kDirection = 0.3;
+  GroupOptions options = group_of(std::vector<SampleCount>(16, 1000));
+  const auto turned = [](Rank rank, Floats& input) {
+    Floats sum = honest(1000, static_cast<unsigned>(100 + rank), kDirection);
+    if (rank >= 9) std::for_each(sum.begin(), sum.end(), [](float& value) { value = -value; });
+    std::copy(sum.begin(), sum.end(), input.begin());
+  };
+  const auto off_by = [](const Floats& mean) {
+    double square = 0;
+    for (const float value : mean) square += (value - kDirection) * (value - kDirection);
+    return std::sqrt(square / kFloats);
+  };
+  // Around zero, gradients that are turned about are as long as any.
+  InMemoryGroup clipped = averaged(options, turned);
+  REQUIRE(clipped.outcome(0)->verdict == Verdict::averaged);
+  CHECK(off_by(clipped.output(0)) > 0.8 * kDirection);
+  options.center.assign(kFloats, static_cast<float>(kDirection));
+  for (const char* const codec : {"fp32", "int8"}) {
+    CAPTURE(codec);
+    options.codec = codec;
+    InMemoryGroup centered = averaged(options, turned);
+    REQUIRE(centered.outcome(0)->verdict == Verdict::averaged);
+    REQUIRE(centered.outcome(0)->scaled.size() == 7);
+    for (const ScaledMember& each : centered.outcome(0)->scaled) CHECK(each.factor == 0);
+    CHECK(off_by(centered.output(0)) < 0.15 * kDirection);
+    for (Rank rank = 1; rank < 16; ++rank) CHECK(equal(centered.output(rank), centered.output(0)));
+  }
+}
+
+TEST_CASE("around a center, the mean of an honest group hardly changes") {
+  GroupOptions options = group_of({50, 100, 400, 1000, 20, 70, 300});
+  const InMemoryGroup plain = averaged(options, nothing);
+  options.center.assign(kFloats, 0.04F);
+  InMemoryGroup centered = averaged(options, nothing);
+  REQUIRE(centered.outcome(0)->verdict == Verdict::averaged);
+  Floats apart = plain.output(0);
+  for (std::size_t i = 0; i < apart.size(); ++i) apart[i] -= centered.output(0)[i];
+  CHECK(length(apart) < 0.05 * length(plain.output(0)));
+}
+
+TEST_CASE("seven of sixteen that agree on what to say cannot keep the center away from the others") {
+  constexpr double kDirection = 0.3;
+  GroupOptions options = group_of(std::vector<SampleCount>(16, 1000));
+  options.center.assign(kFloats, 0.0F);
+  const auto away = [&options] {
+    double square = 0;
+    for (const float value : options.center) square += (value - kDirection) * (value - kDirection);
+    return std::sqrt(square);
+  };
+  const double before = away();
+  for (unsigned round = 0; round < 8; ++round) {
+    const InMemoryGroup group = averaged(options, [&](Rank rank, Floats& input) {
+      const Floats sum = honest(1000, 100 * round + static_cast<unsigned>(rank), kDirection);
+      for (std::size_t i = 0; i < input.size(); ++i) {
+        const float center = options.center[i];
+        input[i] = rank < 9 ? sum[i] : 1000 * (center - 2 * (static_cast<float>(kDirection) - center));
+      }
+    });
+    REQUIRE(group.outcome(0)->verdict == Verdict::averaged);
+    options.center = group.output(0);
+  }
+  CHECK(away() < 0.5 * before);
+}
+
+TEST_CASE("around a center, the first round in which most are liars moves nobody far") {
+  GroupOptions options = group_of(std::vector<SampleCount>(16, 1000));
+  options.center.assign(kFloats, 0.0F);
+  options.shares.assign(16, 1);
+  std::fill(options.shares.begin() + 7, options.shares.end(), 0);  // an owner is believed in its own part
+  InMemoryGroup group = averaged(options, [](Rank rank, Floats& input) {
+    if (rank >= 7) std::for_each(input.begin(), input.end(), [](float& value) { value *= 1e10F; });
+  });
+  REQUIRE(group.outcome(0)->verdict == Verdict::averaged);
+  CHECK(group.outcome(0)->scaled.size() == 9);
+  CHECK(length(group.output(0)) < length(honest(1000, 100)) / 1000);
+  REQUIRE(group.outcome(0)->usual);
+  CHECK(std::sqrt(group.outcome(0)->usual->square) < 3 * length(honest(1000, 100)) / 1000);
+}
+
 TEST_CASE("what was usual in recent rounds counts, and is told on") {
   GroupOptions options = group_of({1000, 1000, 1000, 1000, 1000});
   InMemoryGroup first = averaged(options, nothing);

@@ -28,9 +28,9 @@ constexpr SampleCount kBatch = 8;
 wire::RunManifest manifest() { return trainer_link::testing::tiny_manifest(); }
 
 struct Computer {
-  explicit Computer(const transport::testing::Project& project)
+  explicit Computer(const transport::testing::Project& project, const wire::RunManifest& run = manifest())
       : member(project),
-        work(threads.run, manifest(), *member.net,
+        work(threads.run, run, *member.net,
              {[this](transport::AverageRequest& request) { offered += request.weight; },
               [this](TimePoint, const AveragingOutcome& outcome) { averaged.set(outcome); }}) {}
   ~Computer() { threads.end(); }
@@ -46,8 +46,8 @@ struct Computer {
     });
     return order.into;
   }
-  void average(const wire::GroupInfo& group, averaging::Rank self) {
-    threads.on_control([&] { work.average(group, self, {kBatch, 0}); });
+  void average(const wire::GroupInfo& group, averaging::Rank self, std::span<const float> state = {}) {
+    threads.on_control([&] { work.average(group, self, {kBatch, 0}, state); });
   }
   rounds::RoundPayload::State state() {
     rounds::RoundPayload::State now{};
@@ -117,4 +117,25 @@ TEST_CASE("a contribution that turns out not to count ends its averaging, and it
   alone.id.bytes[1] = 1;
   here.average(alone, 0);
   CHECK(here.averaged.wait().verdict == Verdict::averaged);
+}
+
+TEST_CASE("the momentum goes to the network as the center around which contributions are bounded") {
+  const transport::testing::Project project;
+  wire::RunManifest run = manifest();
+  run.round.averaging.formation = wire::Formation::one_group;
+  run.round.averaging.aggregation = wire::Aggregation::centered_clip;
+  Computer near(project, run);
+  Computer far(project, run);
+  const std::int64_t floats = wire::averaged_floats(run);
+  const std::vector<float> state(3 * static_cast<std::size_t>(floats), 1);
+  const wire::GroupInfo group = group_of({&near, &far}, floats);
+  near.train(kFirst, 1);
+  far.train(kFirst, 3);
+  near.average(group, 0, state);
+  far.average(group, 1, state);
+  CHECK(near.averaged.wait().verdict == Verdict::averaged);
+  CHECK(far.averaged.wait().verdict == Verdict::averaged);
+  // Each of two believes itself: the one that brings the momentum leaves out what is anywhere else.
+  CHECK(far.work.payload().average().front() == doctest::Approx(1).epsilon(0.01));
+  CHECK(near.work.payload().average().back() == doctest::Approx(2).epsilon(0.01));
 }

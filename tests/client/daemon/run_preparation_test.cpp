@@ -62,6 +62,23 @@ TEST_CASE("of a large download's many pieces no more are told than can be shown,
   CHECK(told > kDownloadStepsMax / 2);
 }
 
+TEST_CASE("a run for a later version is refused with that version, whatever else it says") {
+  std::string told;
+  const auto too_old = [&told](const std::string& version) { told = version; };
+  const Status refused =
+      check_version(R"({"averaging":{"aggregation":"unheard-of"},"client_min":"99.1.0","reward":5})", too_old);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().code == ErrorCode::unsupported);
+  CHECK(refused.error().message.find("99.1.0") != std::string::npos);
+  CHECK(told == "99.1.0");
+  told.clear();
+  for (const char* const json :
+       {R"({"client_min":""})", R"({"client_min":"0.0.1"})", R"({"client_min":7})", "{}", "no"}) {
+    CHECK(check_version(json, too_old).ok());
+  }
+  CHECK(told.empty());
+}
+
 TEST_CASE("a manifest from before the first state was signed does not take the place of one that names it") {
   wire::RunManifest open;
   open.run_id = "poems";

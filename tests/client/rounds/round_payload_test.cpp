@@ -55,10 +55,16 @@ BatchOrder train(RoundPayload& payload, const BatchTarget& target, float value) 
 }
 
 Leg contribute(RoundPayload& payload, const wire::RunManifest& manifest, RoundIndex round, SampleCount samples) {
-  Result<Move> move = payload.contribute(plan_of(manifest, round), 0, {samples, 0});
+  Result<Move> move = payload.contribute(plan_of(manifest, round), 0, {samples, 0}, {});
   REQUIRE(move.ok());
   REQUIRE(std::holds_alternative<Leg>(*move));
   return std::get<Leg>(*move);
+}
+
+Leg contribute_first(const wire::RunManifest& manifest) {
+  RoundPayload payload(manifest);
+  train(payload, {.first = true, .anew = true}, 1);
+  return contribute(payload, manifest, 0, kBatch);
 }
 
 AveragingOutcome outcome_of(const Leg& leg, AveragingOutcome::Verdict verdict) {
@@ -224,11 +230,47 @@ TEST_CASE("a plan of another length is refused, and training goes on") {
   train(payload, kAnew, 1);
   wire::GroupInfo plan = plan_of(manifest, 0);
   ++plan.vector_floats;
-  const Result<Move> refused = payload.contribute(plan, 0, {kBatch, 0});
+  const Result<Move> refused = payload.contribute(plan, 0, {kBatch, 0}, {});
   REQUIRE(!refused.ok());
   CHECK(refused.error().code == ErrorCode::invalid_argument);
   train(payload, kFirstOfNext, 1);  // before the session knows
   CHECK(train(payload, kAnew, 1).begin == Begin::at_agreed);
+}
+
+TEST_CASE("contributions are bounded around the mean that the momentum stands for, as the round began with it") {
+  wire::RunManifest manifest = manifest_of(false);
+  manifest.local.reset();
+  manifest.round.averaging.aggregation = wire::Aggregation::centered_clip;
+  bool is_sum = false;
+  SUBCASE("SGD sums gradients up") { is_sum = true; }
+  SUBCASE("AdamW averages them") {}
+  manifest.optimizer = wire::default_optimizer(is_sum ? wire::OptimizerKind::sgd : wire::OptimizerKind::adamw);
+  if (is_sum) manifest.optimizer.momentum = 0.75;
+  RoundPayload payload(manifest);
+  train(payload, kAnew, 1);
+  const wire::GroupInfo plan = plan_of(manifest, 0);
+  const auto parameters = static_cast<std::size_t>(plan.vector_floats);
+  std::vector<float> state(3 * parameters, 1);
+  std::fill_n(state.begin() + static_cast<std::ptrdiff_t>(parameters), parameters, 8.0F);
+  Result<Move> first = payload.contribute(plan, 0, {kBatch, 0}, state);
+  REQUIRE(first.ok());
+  REQUIRE(std::holds_alternative<Computation>(*first));
+  std::get<Computation>(*first).run();
+  const Move second = payload.on_computed();
+  REQUIRE(std::holds_alternative<Leg>(second));
+  const Leg& leg = std::get<Leg>(second);
+  std::fill(state.begin(), state.end(), 5.0F);  // the next step
+  REQUIRE(leg.vectors.center.size() == parameters);
+  CHECK(leg.vectors.center.front() == (is_sum ? 2 : 8));
+  CHECK(leg.vectors.center.back() == (is_sum ? 2 : 8));
+  CHECK(leg.vectors.input.front() == kBatch);
+}
+
+TEST_CASE("a run without a bound averages without one") {
+  wire::RunManifest manifest = manifest_of(false);
+  CHECK(contribute_first(manifest).engine.norm_ratio_max == 2);
+  manifest.round.averaging.aggregation = wire::Aggregation::mean;
+  CHECK(contribute_first(manifest).engine.norm_ratio_max == 0);
 }
 
 TEST_CASE("a fragment that was sent is cut; sums of the others, and one without samples, go on") {
@@ -288,7 +330,7 @@ TEST_CASE("error feedback brings what a codec left out, in the round of the same
     plan.codec = to_string(manifest.round.codec);
     plan.members[0].part_floats = 0;
     plan.members[1].part_floats = plan.vector_floats;  // the other one reduces
-    const Leg leg = std::get<Leg>(*payload.contribute(plan, 0, {kBatch, 0}));
+    const Leg leg = std::get<Leg>(*payload.contribute(plan, 0, {kBatch, 0}, {}));
     (void)payload.on_leg(outcome_of(leg, AveragingOutcome::Verdict::averaged));
     payload.on_stepped();
     return leg.vectors.input[1];
@@ -310,7 +352,7 @@ TEST_CASE("low-rank products take two legs, whose average is that of the gradien
   std::array<std::vector<Move>, 2> moves;
   for (std::size_t who = 0; who < 2; ++who) {
     train(payloads[who], kAnew, who == 0 ? 1.0F : 3.0F);
-    moves[who].push_back(*payloads[who].contribute(plan_of(manifest, 0, 2), who, {kBatch, 0}));
+    moves[who].push_back(*payloads[who].contribute(plan_of(manifest, 0, 2), who, {kBatch, 0}, {}));
   }
   for (std::size_t leg = 0; leg < 2; ++leg) {
     std::array<Leg, 2> legs;
@@ -346,7 +388,7 @@ TEST_CASE("a leg that does not count ends a low-rank round, and the next one beg
   RoundPayload payload(manifest);
   train(payload, kAnew, 1);
   for (int i = 0; i < 2; ++i) {
-    const Move begins = *payload.contribute(plan_of(manifest, 0), 0, {kBatch, 0});
+    const Move begins = *payload.contribute(plan_of(manifest, 0), 0, {kBatch, 0}, {});
     std::get<Computation>(begins).run();
     const Leg leg = std::get<Leg>(payload.on_computed());
     CHECK(!leg.follows);

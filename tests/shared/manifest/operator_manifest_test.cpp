@@ -146,6 +146,19 @@ TEST_CASE("who averages with whom can be said") {
   CHECK_FALSE(with("[averaging]\ngroup_size = 2\n").ok());
 }
 
+TEST_CASE("the limit of a contribution's effect can be said") {
+  const auto with = [](const char* table) { return read_operator_manifest(std::string(kSmall) + table, "/srv"); };
+  const auto centered = with("[averaging]\nformation = \"one-group\"\naggregation = \"centered-clip\"\n");
+  REQUIRE(centered.ok());
+  CHECK(centered->manifest.round.averaging.aggregation == wire::Aggregation::centered_clip);
+  CHECK(centered->manifest.client_min == "0.1.0");  // earlier ones cannot read that
+  CHECK(with("")->manifest.client_min.empty());
+  CHECK(with("[averaging]\naggregation = \"mean\"\n").ok());
+  const auto unknown = with("[averaging]\naggregation = \"median\"\n");
+  REQUIRE(!unknown.ok());
+  CHECK(unknown.error().message.find("centered-clip") != std::string::npos);
+}
+
 TEST_CASE("an unknown key is named with its line") {
   CHECK(
       mentions(error_of("colour = \"blue\"\n" + kSmall), "manifest.toml, line 1: colour is no key of a run manifest"));

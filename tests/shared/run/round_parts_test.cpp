@@ -95,3 +95,28 @@ TEST_CASE("each part's memory is counted for a manifest that has it, and for no 
   CHECK(vectors_of(manifest) ==
         4 + 4 + 2);  // own parameters, where steps began, two moments; what gossip sends and gets
 }
+
+TEST_CASE("contributions are bounded around the momentum of gradients that one group averages at once") {
+  RunManifest manifest = small_manifest();
+  manifest.round.averaging.aggregation = Aggregation::centered_clip;
+  CHECK(refused(manifest).find("averaging.formation") != std::string::npos);
+  manifest.round.averaging.formation = Formation::one_group;
+  CHECK(refused(manifest).empty());
+  const auto refused_with = [&](auto change) {
+    RunManifest changed = manifest;
+    change(changed);
+    return refused(changed);
+  };
+  CHECK(refused_with([](RunManifest& changed) { changed.local.emplace(); }).find("local") != std::string::npos);
+  CHECK(refused_with([](RunManifest& changed) { changed.round.low_rank = 2; }).find("low_rank") != std::string::npos);
+  CHECK(refused_with([](RunManifest& changed) { changed.round.error_feedback = 1; }).find("error_feedback") !=
+        std::string::npos);
+  CHECK(refused_with([](RunManifest& changed) {
+          changed.round.delay_parameter_updates = true;
+        }).find("delay_parameter_updates") != std::string::npos);
+  const std::string still = refused_with([](RunManifest& changed) {
+    changed.optimizer = default_optimizer(OptimizerKind::sgd);
+    changed.optimizer.momentum = 0;
+  });
+  CHECK(still.find("optimizer.momentum") != std::string::npos);
+}
