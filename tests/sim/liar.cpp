@@ -77,6 +77,20 @@ std::string lie_names() {
   return names;
 }
 
+Lie lie_in_turn(std::string_view named, int number) {
+  if (const auto lie = lie_named(named)) return *lie;
+  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead,  Lie::leap,     Lie::first_state,      Lie::sybil,
+                            Lie::staller,     Lie::overclaimer,  Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
+                            Lie::expeller,    Lie::garbage_state};
+  return kAll[static_cast<std::size_t>(number) % kAll.size()];
+}
+
+double comes_at_s(Lie lie, double first_come_s) {
+  if (lie == Lie::crowd) return kCrowdComesS;
+  const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
+  return alone_decides ? first_come_s : 0;
+}
+
 Digest invented_state(std::uint64_t seed) {
   Digest digest;
   for (std::size_t i = 0; i < digest.bytes.size(); ++i) digest.bytes[i] = static_cast<std::uint8_t>(mix64(~seed + i));
@@ -127,16 +141,7 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
     case Lie::split_owner:
       break;
     case Lie::garbage_state:
-      if (number_ % kGarbageWays == kGivesGarbage || state_.is_zero()) break;
-      told.phase = wire::MemberPhase::training;
-      told.state_round = round_;
-      told.state_digest = state_;
-      told.samples_per_s = kIdleRate;
-      told.batch_seconds = kIdleBatchS;
-      told.reports.clear();
-      told.evaluation.reset();
-      told.trust = {};
-      if (proves_falsely()) told.trust.holding = wire::HoldingProof{challenge_, invented_state(challenge_.bytes[0])};
+      say_held(told);
       break;
     case Lie::false_evaluation:
       if (told.evaluation && told.evaluation->bytes > 0) told.evaluation->bits_per_byte *= kBeautified;
@@ -154,6 +159,19 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       break;
   }
   return told;
+}
+
+void Liar::say_held(wire::Heartbeat& told) const {
+  if (number_ % kGarbageWays == kGivesGarbage || state_.is_zero()) return;
+  told.phase = wire::MemberPhase::training;
+  told.state_round = round_;
+  told.state_digest = state_;
+  told.samples_per_s = kIdleRate;
+  told.batch_seconds = kIdleBatchS;
+  told.reports.clear();
+  told.evaluation.reset();
+  told.trust = {};
+  if (proves_falsely()) told.trust.holding = wire::HoldingProof{challenge_, invented_state(challenge_.bytes[0])};
 }
 
 void Liar::poison(std::span<float> sum) const {

@@ -50,6 +50,12 @@ constexpr int kSybilHosts = 50;      // computers of the one account, if it coul
 constexpr double kCrowdComesS = 60;  // at the earliest
 
 // A digest that no honest computation ends with.
+// The lie of a liar, by its number: the one that is named, or else they take turns.
+Lie lie_in_turn(std::string_view named, int number);
+// When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, most of the
+// first group may do with the mean as they like, so those come with the others; and a crowd comes to those that are at
+// work.
+double comes_at_s(Lie lie, double first_come_s);
 Digest invented_state(std::uint64_t seed);
 
 class Liar {
@@ -75,6 +81,9 @@ class Liar {
   [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply);
 
  private:
+  // It holds the state that it was told of last, it says.
+  void say_held(wire::Heartbeat& told) const;
+
   Lie lie_;
   PeerId self_;
   int number_;

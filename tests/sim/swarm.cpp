@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "shared/base/log.h"
 #include "tests/plots/dot_plot.h"
 #include "tests/sim/coordinator.h"
+#include "tests/sim/credited.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/liar.h"
 #include "tests/sim/network.h"
@@ -51,34 +51,6 @@ constexpr AccountId kSybilAccount = 1'000'000;
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
-// When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, most of the
-// first group may do with the mean as they like, and a crowd comes to those that are at work.
-double comes_at(Lie lie) {
-  if (lie == Lie::crowd) return kCrowdComesS;
-  const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
-  return alone_decides ? kFirstComeS : 0;
-}
-
-// The samples that rounds are credited with, from the first of them on.
-class Credited {
- public:
-  void add(TimePoint now, const core::RoundDecided& round) {
-    if (first_ == kNever) first_ = now;
-    if (now > first_) {
-      for (const core::CreditedContribution& row : round.contributions) samples_ += row.samples;
-    }
-    last_ = now;
-  }
-  [[nodiscard]] double samples_per_s() const {
-    return last_ > first_ ? static_cast<double>(samples_) / to_seconds(last_ - first_) : 0;
-  }
-
- private:
-  TimePoint first_ = kNever;
-  TimePoint last_{};
-  SampleCount samples_ = 0;
-};
-
 class Swarm final : private World, private Network::Mediator {
  public:
   Swarm(const SwarmOptions& options, wire::RunManifest manifest)
@@ -95,7 +67,10 @@ class Swarm final : private World, private Network::Mediator {
   Network& network() override { return network_; }
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   [[nodiscard]] const wire::RunManifest& manifest() const override { return manifest_; }
-  Peer* find(const PeerId& id) override;
+  Peer* find(const PeerId& id) override {
+    const auto found = by_id_.find(id);
+    return found != by_id_.end() ? found->second : nullptr;
+  }
   Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
   void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
@@ -153,7 +128,7 @@ class Swarm final : private World, private Network::Mediator {
   }
   [[nodiscard]] bool lost_a_call(const Peer& peer) const;
   [[nodiscard]] bool honest_decide(const GroupId& id) const;
-  [[nodiscard]] Lie lie_of(int index) const;
+  [[nodiscard]] Lie lie_of(int index) const { return lie_in_turn(options_.byzantine, index); }
   [[nodiscard]] AccountId account_of(int index) const;
   void plan_faults();
   void plan_hiccups();
@@ -206,19 +181,6 @@ class Swarm final : private World, private Network::Mediator {
   std::map<PeerId, RoundIndex> first_out_;  // the first round that a member sat out
 };
 
-Peer* Swarm::find(const PeerId& id) {
-  const auto found = by_id_.find(id);
-  return found != by_id_.end() ? found->second : nullptr;
-}
-
-Lie Swarm::lie_of(int index) const {
-  if (const auto lie = lie_named(options_.byzantine)) return *lie;
-  constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead,  Lie::leap,     Lie::first_state,      Lie::sybil,
-                            Lie::staller,     Lie::overclaimer,  Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
-                            Lie::expeller,    Lie::garbage_state};
-  return kAll[static_cast<std::size_t>(index) % kAll.size()];
-}
-
 AccountId Swarm::account_of(int index) const {
   if (index >= options_.peers && lie_of(index - options_.peers) == Lie::sybil) return kSybilAccount;
   return 1 + (options_.accounts > 0 ? index % options_.accounts : index);
@@ -255,7 +217,7 @@ void Swarm::add_peers() {
     }
     // Newcomers trickle in.
     const double within_s = index < kFirst ? kFirstComeS : options_.newcomers_trickle_s;
-    const double from_s = !is_liar ? uniform(0, within_s) : comes_at(lie_of(index - options_.peers));
+    const double from_s = !is_liar ? uniform(0, within_s) : comes_at_s(lie_of(index - options_.peers), kFirstComeS);
     // The account has as many computers as it may have: this one is not let in.
     if (is_liar && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
     const bool of_crowd = is_liar && lie_of(index - options_.peers) == Lie::crowd;

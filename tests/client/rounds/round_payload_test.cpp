@@ -140,7 +140,7 @@ TEST_CASE("a plan with less room takes the mean of all samples, with the weight 
     wire::GroupInfo plan = plan_of(manifest, 0);
     const auto sum_of = [&](SampleCount room, SampleCount samples) {
       plan.members[0].weight_max = room;
-      const auto leg = std::get<Leg>(payload.contribute(plan, 0, {samples, 5}).value());
+      const auto leg = std::get<Leg>(payload.contribute(plan, 0, {samples, 5}, {}).value());
       CHECK(leg.vectors.weight == std::min(room, samples));
       CHECK(leg.vectors.draw == 5);
       CHECK(payload.own().samples == leg.vectors.weight);
