@@ -295,8 +295,8 @@ std::vector<std::uint8_t> signed_text(const LostSet& set) {
 std::vector<std::uint8_t> encode(const LostSet& message) {
   CborWriter writer(5);
   write_terms(message, writer);
-  return writer.field("key", std::span<const std::uint8_t>(message.signature.key))
-      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
       .take();
 }
 
@@ -306,8 +306,8 @@ Result<LostSet> decode_lost_set(std::span<const std::uint8_t> cbor, std::size_t 
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   reader.fill("plan", message.plan_digest.bytes);
   const auto lost = reader.bytes("lost", kControlPayloadMax);
-  reader.fill("key", message.signature.key);
-  reader.fill("signature", message.signature.signature);
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
   STARLING_TRY(reader.finish());
   STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
   return message;
@@ -321,8 +321,8 @@ std::vector<std::uint8_t> encode(const Inventory& message) {
       .field("held", std::span(message.held))
       .field("weights", std::span<const std::uint8_t>(weights))
       .field("draws", std::span<const std::uint8_t>(draws))
-      .field("key", std::span<const std::uint8_t>(message.signature.key))
-      .field("signature", std::span<const std::uint8_t>(message.signature.signature))
+      .field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
       .take();
 }
 
@@ -333,8 +333,8 @@ Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size
   const auto weights = reader.bytes("weights", kControlPayloadMax);
   const auto draws = reader.bytes("draws", kControlPayloadMax);
   Inventory message;
-  reader.fill("key", message.signature.key);
-  reader.fill("signature", message.signature.signature);
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
   STARLING_TRY(reader.finish());
   STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
   // Held segments have the same form as a set of ranks: the right length, and no bit beyond the last.

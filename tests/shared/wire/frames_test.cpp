@@ -37,8 +37,8 @@ Bytes inventory_bytes() {
 LostSet lost_set() {
   LostSet set{5, id_of<Hash128>(9), RankSet(11)};
   set.lost.set(3);
-  set.signature.key[31] = 2;
-  set.signature.signature[63] = 3;
+  set.signature.key.bytes[31] = 2;
+  set.signature.signature.bytes[63] = 3;
   return set;
 }
 
