@@ -18,8 +18,8 @@ TEST_CASE("members that averaged are assumed to hold the new state until they ca
   swarm.begin_round(state_after(swarm.run.canonical, group_id(1)));
   const TimePoint until = swarm.now + seconds(2);
   swarm.members.judge(swarm.now, swarm.run.canonical, {peer_id(1), peer_id(2)}, until);
-  CHECK(swarm.member(1).copy == Copy::assumed);
-  CHECK(swarm.member(3).copy == Copy::other);
+  CHECK(swarm.member(1).holding.copy == Copy::assumed);
+  CHECK(swarm.member(3).holding.copy == Copy::other);
   CHECK(swarm.members.forecast().samples_per_s() == doctest::Approx(40));
   CHECK(swarm.call(1, swarm.training()).ready());
 
@@ -27,7 +27,7 @@ TEST_CASE("members that averaged are assumed to hold the new state until they ca
   CHECK(swarm.members.is_due(swarm.member(2), until));
   CHECK_FALSE(swarm.members.is_due(swarm.member(1), until));
   swarm.members.end_assumptions(until + milliseconds(1), swarm.run.canonical);
-  CHECK(swarm.member(2).copy == Copy::other);
+  CHECK(swarm.member(2).holding.copy == Copy::other);
   CHECK(swarm.members.forecast().samples_per_s() == doctest::Approx(20));
 }
 
