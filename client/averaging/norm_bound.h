@@ -17,12 +17,11 @@
 // sender to what it said of that part. A liar has to distribute its norm over the parts beforehand.
 //
 // Around a center. Where members bring one (RoundVectors::center, a mean gradient m that all of them hold), the square
-// is
-// ||v / w - m||^2, and the usual one is the radius, without c: a contribution that is further away is drawn to the
+// is ||v / w - m||^2, and the usual one is the radius, without c: a contribution that is further away is drawn to the
 // radius, and one beyond kFarRatio radii to m itself, because it tells nothing. So fewer than half of the weight cannot
-// hold the mean at any distance from the others. Nor is the radius more than c times that of the last round, or of the
-// owner's own distance in its first: a round in which most contributors are liars does not move the mean far either.
-// Owners that were in the same rounds have the same radius. In an honest group half of the contributions are drawn in a
+// keep the center away from the others. Nor is the radius more than c times that of the last round, or of the owner's
+// own distance in its first: a round in which most contributors are liars does not move the mean far either. Owners
+// that were in the same rounds have the same radius. In an honest group half of the contributions are drawn in a
 // little.
 //
 // Source: norm clipping relative to the group, as in Karimireddy et al. 2021 (2012.10333), section 4, around zero or
