@@ -8,6 +8,8 @@ namespace starling::averaging {
 namespace {
 
 constexpr Duration kTime = Patience::kAccusationTime;
+constexpr Duration kLongerTime =
+    kTime * 3 / 2;  // a settled member is silent meanwhile, so this is less than silence_floor
 
 }  // namespace
 
@@ -22,8 +24,10 @@ std::vector<LostMember> Accusations::confirmed(TimePoint now) {
         parts_.seals.is_proven(rank) || parts_.patience.health(now, rank, owing[rank]) == Patience::Health::unwell;
     if (!sets_.believed(rank) && (accusers.empty() || !unwell)) continue;
     const bool blamed = !accusers.empty() && !roster.late(rank) && !sets_.accuses(rank, rank);
+    // When two lose each other, only the one that said so first complains.
+    const bool mutual = sets_.accuses(rank, roster.self());
     if (const auto fault = parts_.patience.about_to_complain(now, rank, owing[rank])) {
-      parts_.losses.saw(rank, *fault);
+      if (!mutual) parts_.losses.saw(rank, *fault);
     } else if (blamed && !disputed() && parts_.patience.is_well(now, rank)) {
       parts_.losses.accuse(accusers.front(), rank);
     }
@@ -43,7 +47,7 @@ std::vector<LostMember> Accusations::ended(TimePoint now, bool settled) {
       continue;
     }
     // Those who cannot tell wait for the judgement of those who can.
-    TimePoint ends = sets_.accused_at(accused) + (linked && !settled ? 1 : 2) * kTime;
+    TimePoint ends = sets_.accused_at(accused) + (linked && !settled ? kTime : kLongerTime);
     const TimePoint odds = sets_.at_odds_since(accused);
     if (odds != kNever) ends = std::max(ends, odds + kTime);
     if (now < ends) {

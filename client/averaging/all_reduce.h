@@ -36,9 +36,10 @@
 //    finishes old work.)
 //  - Accusations: a member that hears that another one has lost a third one loses that one as well, at once, if it is
 //  not
-//    well here, or if more than a third of the votes of those with a link to it accuse it. Otherwise it passes the
+//    well here, or if half of the votes of those with a link to it, and of itself, accuse it. Otherwise it passes the
 //    signed lost set on, and watches the accused for a second. If that one is still well then, the accuser is lost. If
-//    two accuse each other, all lose the same one. Inventories of other views are put off meanwhile.
+//    two accuse each other, all lose the same one. A member that cannot tell, because it has no link to the accused or
+//    has settled, waits for a second longer. Inventories of other views are put off meanwhile.
 //  - Yielding: when a link breaks, its higher-ranked end waits for yield_delay before it complains. So two members that
 //    lost each other, but nobody else, are not both expelled.
 //  - Latecomer: a member that learns that it is itself in a lost set contributes nothing more, and asks the others for

@@ -82,9 +82,10 @@ bool LostSets::believed(Rank accused) const {
     if (rank != accused && !roster_.linked(rank, accused)) continue;
     const bool accuses_it = accuses(rank, accused);
     if (accuses_it) against += roster_.votes(rank);
-    if (accuses_it || rank == accused || !roster_.lost(rank)) all += roster_.votes(rank);
+    const bool alive = !roster_.lost(rank) || said_[rank].count() > 0;  // at least when it accused somebody
+    if (alive || rank == accused) all += roster_.votes(rank);
   }
-  return 3 * against > all;
+  return against > 0 && 2 * against >= all;
 }
 
 TimePoint LostSets::at_odds_since(Rank accuser) const {

@@ -41,8 +41,9 @@ class LostSets {
   [[nodiscard]] std::vector<Rank> accusers(Rank accused) const;
   // When the present accusations of a member began.
   [[nodiscard]] TimePoint accused_at(Rank accused) const { return accused_at_[accused]; }
-  // More than a third of the votes of those that could tell (members with a link to it, and the member itself) are
-  // against the member, or it is late, or says so itself.
+  // At least half of the votes of those that could tell (members with a link to it, and the member itself) are against
+  // the member, or it is late, or says so itself. So the group goes on without the smaller side, and keeps its
+  // majority.
   [[nodiscard]] bool believed(Rank accused) const;
   // Since when the member accuses one that is not lost here, and is not believed; kNever while it does not. This member
   // itself is at odds when it accuses anybody and is not believed.
