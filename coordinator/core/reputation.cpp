@@ -264,11 +264,11 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
         const auto count = [&](const PeerId& peer, const Worst& fault) {
           if (spoiled[peer].weight < fault.weight) spoiled[peer] = fault;
         };
-        if (guilty.contains(word.accused)) {
-          count(word.accused, {weight_of(word.fault), word.fault});
-        } else {
-          if (at_odds.contains(word.accused)) count(word.accused, {weight_of(word.fault), word.fault});
-          if (at_odds.contains(word.accuser)) count(word.accuser, {kAtOddsWeight, wire::Fault::nonsense});
+        const bool heard = !guilty.contains(word.accuser) && !at_odds.contains(word.accuser);
+        const bool at_fault = guilty.contains(word.accused) || at_odds.contains(word.accused);
+        if (at_fault && heard) count(word.accused, {weight_of(word.fault), word.fault});
+        if (at_odds.contains(word.accuser) && !guilty.contains(word.accused)) {
+          count(word.accuser, {kAtOddsWeight, wire::Fault::nonsense});
         }
       }
     }

@@ -6,8 +6,8 @@
 // lie in one voice put out nobody. Others count by account, those of its own account one by one; an account without a
 // voice (electorate.h) does not count. The words of others about that member are then believed. A member whose own
 // complaints nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as
-// many, it is the one at fault. Those at odds with most are judged first, and their words then no longer count against
-// anybody.
+// many, it is the one at fault. Those at odds with most are judged first, and the words of those at fault count against
+// nobody.
 //
 // A member that alone says in a round that another one is lost goes itself. Those that had no trouble with the accused
 // report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
