@@ -68,8 +68,7 @@ class Swarm final : private World, private Network::Mediator {
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   [[nodiscard]] const wire::RunManifest& manifest() const override { return manifest_; }
   Peer* find(const PeerId& id) override {
-    const auto found = by_id_.find(id);
-    return found != by_id_.end() ? found->second : nullptr;
+    return by_id_.contains(id) ? by_id_.at(id) : nullptr;
   }
   Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
