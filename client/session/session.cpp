@@ -52,21 +52,6 @@ std::optional<wire::HoldingProof> proof_of(Session::Mediator& mediator, const wi
   return digest ? std::optional(wire::HoldingProof{last->kept.challenge, *digest}) : std::nullopt;
 }
 
-// Returns the figures of the members that follow this one in the list, so that each member is in the reports of some.
-std::vector<wire::ReceivedRate> received_from(std::span<const PeerId> members, const PeerId& self,
-                                              std::span<const Session::Received> known) {
-  std::vector<wire::ReceivedRate> received;
-  const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), self) - members.begin());
-  for (std::size_t after = 1; after < members.size() && received.size() < wire::kReceivedMax; ++after) {
-    const std::size_t place = (own + after) % members.size();
-    const auto figure = std::find_if(known.begin(), known.end(),
-                                     [&](const Session::Received& one) { return one.peer == members[place]; });
-    if (figure == known.end()) continue;
-    received.push_back({static_cast<std::int64_t>(place), std::min(figure->bytes_per_s, wire::kMessageRateMax)});
-  }
-  return received;
-}
-
 // Reports a round without its number and its loss.
 wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
   const wire::GroupInfo& group = round.meeting.group;
@@ -323,7 +308,6 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   wire::RoundReport report = report_of(cycle_.finish(), new_state);
   report.round = replica_.round();
   report.loss = progress_.loss();
-  report.received = received_from(report.members, options_.self, line_.received);
   mediator_.record_round(report, now - progress_.began());
   reports_.add(std::move(report));
   if (progress_.samples() > 0) totals_.last_loss = progress_.loss();
@@ -444,9 +428,8 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   return false;
 }
 
-void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s,
-                       std::vector<Received> received) {
-  line_ = {upload_bytes_per_s, download_bytes_per_s, round_trip_s, std::move(received)};
+void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s) {
+  line_ = {upload_bytes_per_s, download_bytes_per_s, round_trip_s};
 }
 
 void Session::set_paused(TimePoint now, bool paused, std::string reason) {

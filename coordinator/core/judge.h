@@ -25,7 +25,6 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/run_status.h"
 #include "coordinator/core/types.h"
-#include "coordinator/core/upload_book.h"
 
 namespace starling::core {
 
@@ -142,7 +141,6 @@ class Judge {
   ClaimBook claims_;
   CreditBook credit_;
   Reputation reputation_;
-  UploadBook uploads_;
   TimePoint without_holder_since_ = kNever;
 };
 

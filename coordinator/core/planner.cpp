@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "shared/base/permutation.h"
@@ -33,11 +32,6 @@ constexpr double kArrivalBatches = 1.5;
 constexpr Duration kArrivalFloor = std::chrono::seconds(1);
 // Waiting for nobody costs a good part of a round from this fraction on.
 constexpr double kCostlyWait = 0.25;
-// A member owns up to this many equal parts before others have seen what its line carries.
-constexpr double kPartsUnseen = 2;
-constexpr std::size_t kSeenByEnough = 3;  // accounts
-constexpr double kShareGrowth = 2;
-constexpr double kAnyPartUpTo = 3;  // members: nobody can be seen by three others
 constexpr double kRoundMinS = 0.001;
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
@@ -62,41 +56,12 @@ double usual_line(std::span<const wire::MemberInfo> members) {
   return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
 }
 
-// Returns the share of the vector that each member may own by its upload as others have seen it: a part that is larger
-// than two equal ones grows twofold from round to round, because a line shows no more than what its part takes of it.
-std::vector<double> seen_shares(const std::vector<Member*>& members) {
-  std::vector<double> seen;
-  for (const Member* member : members) {
-    const SeenUpload& upload = member->speeds.seen_upload;
-    if (upload.accounts >= kSeenByEnough) seen.push_back(upload.bytes_per_s);
-  }
-  if (seen.empty()) return std::vector<double>(members.size());
-  const double all = std::accumulate(seen.begin(), seen.end(), 0.0);
-  const double usual = upper_median(seen);
-  const double total = all + usual * static_cast<double>(members.size() - seen.size());
-  std::vector<double> shares;
-  for (const Member* member : members) {
-    const SeenUpload& upload = member->speeds.seen_upload;
-    shares.push_back(upload.accounts >= kSeenByEnough ? kShareGrowth * upload.bytes_per_s / total : 0);
-  }
-  return shares;
-}
-
-// Returns the members for a plan of one group, or of this many columns of a grid. One whose account is on probation
-// owns no more than an equal part, whatever it says of its line; any other no more than two, unless others have seen
-// its line carry more. A few members that can be dialled carry all the others.
-std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members, std::size_t columns = 1) {
-  const std::vector<double> seen = seen_shares(members);
-  const auto all = static_cast<double>(members.size()) / static_cast<double>(columns);
-  const auto direct = std::count_if(members.begin(), members.end(),
-                                    [](const Member* member) { return wire::direct(member->endpoint()); });
-  const bool few_own = 2 * static_cast<std::size_t>(direct) < members.size() || all <= kAnyPartUpTo;
+// A member whose account is on probation owns no more than an equal part, whatever it says of its line.
+std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members) {
   std::vector<wire::MemberInfo> infos;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    infos.push_back(members[i]->info());
-    double& share_max = infos.back().share_max;
-    if (!few_own) share_max = std::min(share_max, std::max(kPartsUnseen / all, static_cast<double>(columns) * seen[i]));
-    if (!members[i]->voice) share_max = std::min(share_max, 1 / all);
+  for (const Member* member : members) {
+    infos.push_back(member->info());
+    if (!member->voice) infos.back().share_max = 1 / static_cast<double>(members.size());
   }
   return infos;
 }
@@ -372,7 +337,7 @@ std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& mem
     for (const PeerId& peer : made.left_out)
       members.find(peer)->left_out_until = at.now + settings_.options.plans.left_out_for;
   } else {
-    plan.groups = swarm::plan_grid(infos_of(planned, columns), options, columns).columns;
+    plan.groups = swarm::plan_grid(infos_of(planned), options, columns).columns;
     plan.id = plan.groups.front().grid->id;
   }
   const bool waited = std::get<Gathering>(round_).waited;

@@ -12,10 +12,6 @@
 namespace starling::sim {
 namespace {
 
-// Equal parts that a member of a group this large may own: uplinks differ twentyfold, half are slower than their mean.
-constexpr double kManyMembers = 12;
-constexpr double kEqualPartsMax = 7;
-
 // The rest of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half of
 // the members' samples do not count.
 constexpr std::int64_t kStragglingRounds = 64;
@@ -215,14 +211,6 @@ void Invariants::on_adopted(const core::StateAdopted& adopted) {
 void Invariants::on_evaluated(const core::EvaluationStored& figure) {
   if (figure.bits_per_byte != kHeldOutLoss) {
     fail(fmt::format("round {}: a held-out loss of {} was believed", figure.round, figure.bits_per_byte));
-  }
-}
-
-void Invariants::on_planned(const wire::GroupInfo& group) {
-  const auto all = static_cast<double>(group.members.size());
-  for (const wire::GroupMember& member : group.members) {
-    const double parts = static_cast<double>(member.part_floats) * all / static_cast<double>(group.vector_floats);
-    if (all >= kManyMembers && parts > kEqualPartsMax) fail(fmt::format("a member owns {:.1f} equal parts", parts));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "tests/coordinator/core/run_parts.h"
@@ -24,9 +23,7 @@ struct Planning : RunParts {
     for (const int number : numbers) {
       wire::Heartbeat beat = training();
       beat.samples_this_round = std::llround(20 * to_seconds(now - run.round_began));
-      if (fast_line > 0) beat.upload_bytes_per_s = beat.download_bytes_per_s = number == 1 ? fast_line : 1e6;
-      Member& member = call(number, beat);
-      if (number >= blocked_from) member.reach.verdict = wire::Reachability::blocked;
+      (void)call(number, beat);
     }
   }
   void average(int number) {
@@ -34,30 +31,16 @@ struct Planning : RunParts {
     beat.phase = wire::MemberPhase::averaging;
     arrival = planner.on_call(now, call(number, beat));
   }
-  // The share of member 1 in a plan of these members.
-  double share_of_first(const std::vector<int>& numbers) {
-    planner.give_up(planned(numbers).id);
-    const wire::GroupInfo& group = last_group;
-    const auto first = std::find_if(group.members.begin(), group.members.end(),
-                                    [](const auto& member) { return member.endpoint.peer == peer_id(1); });
-    return static_cast<double>(first->part_floats) / static_cast<double>(group.vector_floats);
-  }
   // Passes until the round is planned.
   SeatedGroup planned(const std::vector<int>& numbers) {
     for (int i = 0; i < 1000; ++i, now += milliseconds(10)) {
       call_all(numbers);
-      if (auto seated = plan()) {
-        last_group = planner.plan()->groups.front();
-        return *seated;
-      }
+      if (auto seated = plan()) return *seated;
     }
     FAIL("no plan");
     return {};
   }
 
-  double fast_line = 0;     // member 1's, where the others' carry 1e6; 0: none is known
-  int blocked_from = 1000;  // members from here on cannot be dialled
-  wire::GroupInfo last_group;
   ReportBook reports;
   EvaluationTurn evaluation{std::nullopt};
   std::size_t rounds_pending = 0;
@@ -390,31 +373,6 @@ TEST_CASE("a member that measures the state is waited for a while, then planned 
   for (const Seat& seat : seated->seats()) {
     CHECK((seat.role == wire::MemberRole::late) == (seat.peer == peer_id(1)));
   }
-}
-
-TEST_CASE("a member owns two equal parts at most until three accounts have seen that its line carries more") {
-  const std::vector<int> eight{1, 2, 3, 4, 5, 6, 7, 8};
-  Planning swarm;
-  swarm.fast_line = 1e9;
-  CHECK(swarm.share_of_first(eight) == doctest::Approx(2.0 / 8).epsilon(0.01));
-  for (const int number : eight) swarm.member(number).speeds.seen_upload = {1e6, 3};
-  swarm.member(1).speeds.seen_upload = {4e6, 2};
-  CHECK(swarm.share_of_first(eight) == doctest::Approx(2.0 / 8).epsilon(0.01));
-  swarm.member(1).speeds.seen_upload = {4e6, 3};
-  CHECK(swarm.share_of_first(eight) == doctest::Approx(8.0 / 11).epsilon(0.01));
-  // It says much, and others see little.
-  swarm.member(1).speeds.seen_upload = {1e5, 3};
-  CHECK(swarm.share_of_first(eight) == doctest::Approx(2.0 / 8).epsilon(0.01));
-}
-
-TEST_CASE("one fast member carries all where few can be dialled, and in the smallest groups") {
-  Planning swarm;
-  swarm.fast_line = 1e9;
-  CHECK(swarm.share_of_first({1, 2, 3}) > 0.9);
-  Planning relayed;
-  relayed.fast_line = 1e9;
-  relayed.blocked_from = 4;
-  CHECK(relayed.share_of_first({1, 2, 3, 4, 5, 6, 7, 8}) > 0.9);
 }
 
 }  // namespace starling::core::testing
