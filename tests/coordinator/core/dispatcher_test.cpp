@@ -73,12 +73,14 @@ TEST_CASE("a member without the state is told who has it, unless it would load i
   CHECK(Dispatcher::notice(swarm.situation(), swarm.member(1)).find("download") != std::string::npos);
 }
 
-TEST_CASE("the coordinator's own copy is offered when no member holds the state") {
+TEST_CASE("the coordinator's own copy is offered while no member has proven that it holds the state") {
   Dispatching swarm;
   const wire::Checkpoint kept{0, swarm.run.canonical, {swarm.run.canonical, 4000}};
   swarm.dispatcher.checkpoint().kept(swarm.now, kept);
   CHECK(swarm.answer(1, swarm.loading()).kept.checkpoint.has_value());
   (void)swarm.call(2, swarm.training());
+  CHECK(swarm.answer(1, swarm.loading()).kept.checkpoint.has_value());
+  swarm.member(2).holding.verdict = Holding::Verdict::agreed;
   CHECK_FALSE(swarm.answer(1, swarm.loading()).kept.checkpoint.has_value());
 }
 

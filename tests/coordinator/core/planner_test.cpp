@@ -287,9 +287,12 @@ TEST_CASE("a plan of far more samples than a batch has teaches nothing: they are
   boast.batch_seconds = 0;
   (void)swarm.call(4, boast);
   CHECK_FALSE(swarm.plan().has_value());  // it is full by that word, and waits for a member that has computed
-  const SeatedGroup seated = swarm.planned({1, 2, 3});
+  boast.batch_seconds = 0.1;
+  (void)swarm.call(4, boast);
+  const std::optional<SeatedGroup> seated = swarm.plan();
+  REQUIRE(seated.has_value());
   CHECK(swarm.planner.plan()->samples > 4 * 60);
-  CHECK_FALSE(swarm.planner.fill_of(seated.id, 45, milliseconds(100)).has_value());
+  CHECK_FALSE(swarm.planner.fill_of(seated->id, 45, milliseconds(100)).has_value());
 }
 
 TEST_CASE("members of one account share a voter's number, others have none") {
