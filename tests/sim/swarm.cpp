@@ -67,9 +67,7 @@ class Swarm final : private World, private Network::Mediator {
   Network& network() override { return network_; }
   [[nodiscard]] const SwarmOptions& options() const override { return options_; }
   [[nodiscard]] const wire::RunManifest& manifest() const override { return manifest_; }
-  Peer* find(const PeerId& id) override {
-    return by_id_.contains(id) ? by_id_.at(id) : nullptr;
-  }
+  Peer* find(const PeerId& id) override { return by_id_.contains(id) ? by_id_.at(id) : nullptr; }
   Peer& peer(int index) override { return *peers_[static_cast<std::size_t>(index)]; }
   void on_arrived(const Frame& frame) override { peer(frame.to).on_frame(frame); }
   void on_uplink_free(int index) override { peer(index).on_uplink_free(); }
