@@ -9,7 +9,7 @@
 // many, it is the one at fault. Those at odds with most are judged first, and the words of those at fault count against
 // nobody.
 //
-// A member that alone says in a round that another one is lost goes itself. Those that had no trouble with the accused
+// A member that says in a round that another is lost is believed by the others. Those that had no trouble with that one
 // report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
 //
 // Faults count less with every round, and are forgotten after kRemembered rounds: a computer that merely slept soon has
