@@ -72,12 +72,10 @@ bool any_direct(const std::vector<Member*>& members) {
 }
 
 // True if all of them have links with each other, so that an arrival is not a new link's. No time for new links is
-// given to members that the others could not rely on lately, nor to those on probation, of which there may be new ones
-// in each round: they have it while others begin, and are there from the next round on.
+// given to members that the others could not rely on lately.
 bool have_met(const std::vector<Member*>& members, RoundIndex round) {
-  return std::all_of(members.begin(), members.end(), [&](const Member* member) {
-    return !member->voice || member->met_in + 1 == round || member->standing.rounds > 0;
-  });
+  return std::all_of(members.begin(), members.end(),
+                     [&](const Member* member) { return member->met_in + 1 == round || member->standing.rounds > 0; });
 }
 
 // True if a member is known to work on a result of the round in work, and has not fallen silent.

@@ -205,21 +205,6 @@ TEST_CASE("an arrival that the member's batches do not explain is no measure of 
   CHECK(swarm.member(2).seat.attended);
 }
 
-TEST_CASE("a group waits for a newcomer's links, unless its account is on probation") {
-  Planning swarm;
-  for (int i = 0; i < 16; ++i) swarm.run.rhythm.on_arrival(milliseconds(30));
-  swarm.run.round = 5;
-  swarm.call_all({1, 2, 3});
-  for (const int number : {1, 2}) swarm.member(number).met_in = 4;
-  bool on_probation = false;
-  SUBCASE("it is not") {}
-  SUBCASE("it is") { on_probation = true; }
-  swarm.member(3).voice = !on_probation;
-  swarm.planned({1, 2, 3});
-  const std::int64_t waits_ms = swarm.planner.plan()->groups.front().begin_within_ms;
-  CHECK((on_probation ? waits_ms < 1500 : waits_ms > 4000));
-}
-
 TEST_CASE("a plan has failed when nobody came in time, or when it has no end") {
   Planning swarm;
   (void)swarm.planned({1, 2, 3});
