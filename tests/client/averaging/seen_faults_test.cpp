@@ -44,6 +44,20 @@ Voices voices(const InMemoryGroup& group, Rank victim) {
   return voices;
 }
 
+// The others tell of the liar's nonsense and of nobody else, and their mean has nothing of it.
+void check_left_out_by_all(InMemoryGroup& group, Rank liar) {
+  const Voices said = voices(group, liar);
+  CHECK(said.about_victim >= 2);
+  CHECK(said.about_others == 0);
+  CHECK(said.fault == wire::Fault::nonsense);
+  for (Rank rank = 0; rank < group.size(); ++rank) {
+    if (rank == liar) continue;
+    CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+    CHECK(group.outcome(rank)->samples[liar] == 0);
+    CHECK(untruth(group, rank) == "");
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a round without faults leaves no complaint") {
@@ -106,16 +120,7 @@ TEST_CASE("who claims more samples than anybody can have is left out by all, who
     options.engine.weight_max = 100;
     InMemoryGroup group(options);
     group.run();
-    const Voices said = voices(group, liar);
-    CHECK(said.about_victim >= 2);
-    CHECK(said.about_others == 0);
-    CHECK(said.fault == wire::Fault::nonsense);
-    for (Rank rank = 0; rank < group.size(); ++rank) {
-      if (rank == liar) continue;
-      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
-      CHECK(group.outcome(rank)->samples[liar] == 0);
-      CHECK(untruth(group, rank) == "");
-    }
+    check_left_out_by_all(group, liar);
   }
 }
 
@@ -129,15 +134,7 @@ TEST_CASE("who brings more than its plan has room for is left out by all, whethe
     if (!dialable) options.undialable = {false, false, false, true, true};
     InMemoryGroup group(options);
     group.run();
-    const Voices said = voices(group, kLiar);
-    CHECK(said.about_victim >= 2);
-    CHECK(said.about_others == 0);
-    CHECK(said.fault == wire::Fault::nonsense);
-    for (Rank rank = 0; rank < kLiar; ++rank) {
-      CHECK(group.outcome(rank)->verdict == Verdict::averaged);
-      CHECK(group.outcome(rank)->samples[kLiar] == 0);
-      CHECK(untruth(group, rank) == "");
-    }
+    check_left_out_by_all(group, kLiar);
   }
 }
 
