@@ -13,6 +13,7 @@ import programs
 
 SIZE = "1100x800"
 AGAIN_AFTER_S = 3
+TOOL_WITHIN_S = 20  # xdotool waits for ever for a window that is gone
 TOOLS = ("Xvfb", "openbox", "trayer", "xdotool", "import")
 
 
@@ -43,8 +44,12 @@ class Desktop:
         self.screen.communicate()
 
     def run(self, *command):
-        return subprocess.run([str(part) for part in command], env={**os.environ, **self.environment},
-                              capture_output=True, text=True, check=False).stdout
+        """The output of a tool; nothing if it does not end in time."""
+        try:
+            return subprocess.run([str(part) for part in command], env={**os.environ, **self.environment}, check=False,
+                                  capture_output=True, text=True, timeout=TOOL_WITHIN_S).stdout
+        except subprocess.TimeoutExpired:
+            return ""
 
     def windows(self, program):
         """The visible windows of a program, as {id: title}; its icon in the panel is one of them."""

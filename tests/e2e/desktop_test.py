@@ -72,6 +72,20 @@ class RealWindows(SwarmCase):
     def no_window_says(self, words):
         return not any(words in title for title in self.desktop.windows(TRAY).values())
 
+    def close_window(self):
+        """Closes the main window by the keyboard."""
+        def close():
+            self.desktop.activate(self.window("Training for End to end"))
+            self.desktop.press("alt+F4")
+
+        desktop.until(close, lambda: self.no_window_says("Training"), "the window is closed")
+
+    def tearDown(self):
+        super().tearDown()
+        if self.failed():
+            print(f"--- on the screen: {self.desktop.windows(TRAY)}, the active window: "
+                  f"{self.desktop.run('xdotool', 'getactivewindow', 'getwindowname').strip()}")
+
     def test_1_the_window_opens_soon_and_says_what_goes_on(self):
         for _ in range(STARTS):
             self.tray.stop()
@@ -114,17 +128,17 @@ class RealWindows(SwarmCase):
         programs.wait_until(lambda: self.icon_picture() != paused, "the icon shows training again")
 
     def test_4_closing_the_window_explains_itself_once(self):
-        self.desktop.activate(self.window("Training for End to end"))
-        self.desktop.press("alt+F4")
+        self.close_window()
         said = self.desktop.wait_for_window(TRAY, lambda title: title == "Starling goes on", "it explains itself")
-        self.assertTrue(self.no_window_says("Training"))
-        self.desktop.activate(said)
-        self.desktop.press("Return")
-        programs.wait_until(lambda: self.no_window_says("goes on"), "the explanation is gone")
-        self.desktop.click(self.icon(), 10, 10)  # brings the window back
-        self.desktop.activate(self.window("Training for End to end"))
-        self.desktop.press("alt+F4")
-        programs.wait_until(lambda: self.no_window_says("Training"), "the window is closed")
+
+        def accept():
+            self.desktop.activate(said)
+            self.desktop.press("Return")
+
+        desktop.until(accept, lambda: self.no_window_says("goes on"), "the explanation is gone")
+        desktop.until(lambda: self.desktop.click(self.icon(), 10, 10), lambda: not self.no_window_says("Training"),
+                      "a click on the icon brings the window back")
+        self.close_window()
         self.choose(OPEN)  # works: nothing asks for an answer first
         self.window("Training for End to end")
         self.assertTrue(self.no_window_says("goes on"))

@@ -55,8 +55,12 @@ class SwarmCase(unittest.TestCase):
     def prepare(cls):
         """A hook for changes that a class makes before anything starts."""
 
+    def failed(self):
+        """Whether a test of the class has failed so far."""
+        return bool(self._outcome.result.failures or self._outcome.result.errors)
+
     def tearDown(self):
-        if any(failed for _, failed in self._outcome.result.failures + self._outcome.result.errors):
+        if self.failed():
             for program in self.swarm.programs():
                 print(f"--- {program.name}\n{program.log_tail(40)}")
             for name, status in self.swarm.statuses().items():
