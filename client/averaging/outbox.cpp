@@ -76,9 +76,17 @@ void Outbox::add_listener(Rank to) {
   touch(to);
 }
 
+void Outbox::serve_listener(Rank to, const std::vector<SegmentIndex>& orphans) {
+  for (const SegmentIndex segment : orphans) answer(to, segment);
+  send_done(to);
+}
+
 void Outbox::listen() {
   listening_ = true;
-  for (Lane& lane : lanes_) lane.wants.clear();
+  for (Lane& lane : lanes_) {
+    lane.wants.clear();
+    lane.lost_sets.clear();
+  }
   for (Rank to = 0; to < lanes_.size(); ++to) due(to, &Lane::listen);
 }
 
@@ -139,6 +147,20 @@ OutboxItem Outbox::next_seal(Lane& lane) {
   return {Kind::seal, 0, owner};
 }
 
+void Outbox::send_lost_set(Rank whose) {
+  for (Rank to = 0; to < lanes_.size(); ++to) {
+    if (to == whose || to == roster_.self() || !roster_.linked(to)) continue;
+    lanes_[to].lost_sets.push_back(whose);
+    touch(to);
+  }
+}
+
+OutboxItem Outbox::next_lost_set(Lane& lane) {
+  const Rank whose = lane.lost_sets.back();
+  lane.lost_sets.pop_back();
+  return {Kind::lost_set, 0, whose};
+}
+
 bool Outbox::has_data(Rank to) const {
   const Lane& lane = lanes_[to];
   const bool contribution = contributes_ && lane.next_contribution < table_.first(to + 1);
@@ -195,6 +217,7 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
   if (!roster_.linked(to)) return {};
   if (listening_) {
     if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+    if (roster_.begun(to) && !lane.lost_sets.empty()) return next_lost_set(lane);
     if (roster_.begun(to) && take(lane.listen)) return {Kind::listen, 0, 0};
     if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
     return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
@@ -204,6 +227,7 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
   if (lane.listens) return next_for_listener(to, lane);
   if (roster_.lost(to)) return take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
   if (roster_.begun(to)) {
+    if (!lane.lost_sets.empty()) return next_lost_set(lane);
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};
     const OutboxItem item = next_round_item(now, to, lane);
     if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // the link rests
