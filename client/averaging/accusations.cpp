@@ -8,8 +8,9 @@ namespace starling::averaging {
 namespace {
 
 constexpr Duration kTime = Patience::kAccusationTime;
-constexpr Duration kLongerTime =
-    kTime * 3 / 2;  // a settled member is silent meanwhile, so this is less than silence_floor
+constexpr Duration kLongerTime = kTime * 3 / 2;
+// For the begin of a member that others have lost; less than half of stall_floor, within which they want an inventory.
+constexpr Duration kTimeToBegin = std::chrono::seconds(4);
 
 }  // namespace
 
@@ -20,9 +21,12 @@ std::vector<LostMember> Accusations::confirmed(TimePoint now) {
   for (Rank rank = 0; rank < roster.size(); ++rank) {
     if (rank == roster.self() || roster.lost(rank) || !sets_.accused(rank)) continue;
     const std::vector<Rank> accusers = sets_.accusers(rank);
-    const bool unwell =
-        parts_.seals.is_proven(rank) || parts_.patience.health(now, rank, owing[rank]) == Patience::Health::unwell;
-    if (!sets_.believed(rank) && (accusers.empty() || !unwell)) continue;
+    const Patience::Health health = parts_.patience.health(now, rank, owing[rank]);
+    const bool absent = roster.linked(rank) && !roster.begun(rank) && now >= sets_.accused_at(rank) + kTimeToBegin;
+    const bool unwell = parts_.seals.is_proven(rank) || absent || health == Patience::Health::unwell;
+    // About one that accuses this member the others know better: it may send nothing here so that both look at fault.
+    const bool confirmed_here = unwell && !accusers.empty() && !sets_.accuses(rank, roster.self());
+    if (!sets_.believed(rank) && !confirmed_here) continue;
     const bool blamed = !accusers.empty() && !roster.late(rank) && !sets_.accuses(rank, rank);
     // When two lose each other, only the one that said so first complains.
     const bool mutual = sets_.accuses(rank, roster.self());
@@ -36,33 +40,36 @@ std::vector<LostMember> Accusations::confirmed(TimePoint now) {
   return confirmed;
 }
 
-std::vector<LostMember> Accusations::ended(TimePoint now, bool settled) {
+std::vector<LostMember> Accusations::ended(TimePoint now) {
   const Roster& roster = parts_.roster;
   for (Rank accused = 0; accused < roster.size(); ++accused) {
     if (!sets_.accused(accused) || roster.lost(accused) || sets_.accusers(accused).empty()) continue;
     const bool self = accused == roster.self();
     const bool linked = self || roster.linked(accused);
-    if (!self && linked && !roster.begun(accused)) {
-      parts_.patience.wake_by(parts_.patience.half_time());  // nobody can tell before
+    // Who has begun with others begins here in a moment, or never. Nobody can tell that of anybody else for a while.
+    const TimePoint begins_by = std::min(parts_.patience.half_time(), sets_.accused_at(accused) + kTimeToBegin);
+    const bool may_begin = !self && linked && !roster.begun(accused) && !parts_.begins.has(accused);
+    if (may_begin && now < begins_by) {
+      parts_.patience.wake_by(begins_by);
       continue;
     }
     // Those who cannot tell wait for the judgement of those who can.
-    TimePoint ends = sets_.accused_at(accused) + (linked && !settled ? kTime : kLongerTime);
+    TimePoint ends = sets_.accused_at(accused) + (linked ? kTime : kLongerTime);
     const TimePoint odds = sets_.at_odds_since(accused);
     if (odds != kNever) ends = std::max(ends, odds + kTime);
     if (now < ends) {
       parts_.patience.wake_by(ends);
     } else if (!self || odds == kNever) {
-      return unconfirmed(accused, settled);
+      return unconfirmed(accused);
     }
   }
   return {};
 }
 
-std::vector<LostMember> Accusations::unconfirmed(Rank accused, bool settled) {
+std::vector<LostMember> Accusations::unconfirmed(Rank accused) {
   const bool linked = parts_.roster.linked(accused);
-  const bool silent_is_well = !settled && parts_.progress.may_be_silent(accused);
-  const bool heard = silent_is_well || parts_.patience.watch().heard_since(sets_.accused_at(accused), accused);
+  // Who is well passes on what is said of it, however little it has to say otherwise.
+  const bool heard = parts_.patience.watch().heard_since(sets_.accused_at(accused), accused);
   if (linked && !heard) return {{accused, "others lost it, and it has not been heard since"}};
   const std::vector<Rank> accusers = sets_.accusers(accused);
   std::vector<LostMember> out;

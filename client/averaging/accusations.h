@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "client/averaging/begins.h"
 #include "client/averaging/losses.h"
 #include "client/averaging/lost_sets.h"
 #include "client/averaging/patience.h"
@@ -19,6 +20,7 @@ class Accusations {
   struct Parts {
     const wire::GroupInfo& group;
     const Roster& roster;
+    const Begins& begins;
     const PeerProgress& progress;
     const Seals& seals;
     Losses& losses;
@@ -33,8 +35,8 @@ class Accusations {
   // Members that are lost because they are not well here either, or because enough others say so.
   [[nodiscard]] std::vector<LostMember> confirmed(TimePoint now);
   // Those who are lost because the time of one accusation is up: the accusers, if nothing has confirmed it. Empty when
-  // there is none. Patience wakes this member for the others. `settled`: this member needs and hears nobody any more.
-  [[nodiscard]] std::vector<LostMember> ended(TimePoint now, bool settled);
+  // there is none. Patience wakes this member for the others.
+  [[nodiscard]] std::vector<LostMember> ended(TimePoint now);
   // The reason why this member is out: enough others have lost it; or some have, and nobody confirms what it says of
   // others. Empty while it is not out.
   [[nodiscard]] std::string out(TimePoint now) const;
@@ -43,7 +45,7 @@ class Accusations {
   [[nodiscard]] bool disputed() const {
     return !parts_.seals.proofs().empty() || parts_.seals.dispute_ends() != kNever;  // a proof may be on its way here
   }
-  [[nodiscard]] std::vector<LostMember> unconfirmed(Rank accused, bool settled);
+  [[nodiscard]] std::vector<LostMember> unconfirmed(Rank accused);
 
   Parts parts_;
   LostSets sets_;

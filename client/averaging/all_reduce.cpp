@@ -47,8 +47,8 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       progress_(table_, roster_, recovery_),
       losses_(roster_),
       patience_(options, roster_, progress_),
-      accusations_(options, {group_, roster_, progress_, seals_, losses_, patience_}),
-      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}) {
+      accusations_(options, {group_, roster_, begins_, progress_, seals_, losses_, patience_}),
+      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch(), accusations_.sets()}) {
   VERIFY(self < group_.members.size());
 }
 
@@ -72,9 +72,14 @@ void AllReduce::Impl::start(TimePoint now) {
 }
 
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
-  if (!roster_.lose(casualty.rank)) return false;
-  sums_.stop_awaiting(casualty.rank);
+  const Rank rank = casualty.rank;
+  if (!roster_.lose(rank)) return false;
+  sums_.stop_awaiting(rank);
   losses_.add(casualty);
+  if (const std::optional<ContributionTerms> terms = begins_.terms(rank)) {
+    roster_.learn_terms(rank, *terms);
+    outbox_.send_begin_of_lost(rank);
+  }
   return true;
 }
 
@@ -114,7 +119,7 @@ void AllReduce::Impl::judge_accusations(TimePoint now) {
     const std::string out = outcome_ ? std::string() : accusations_.out(now);
     if (!out.empty()) return fall_behind(now, out);
     lose(now, accusations_.confirmed(now));
-    const std::vector<LostMember> casualties = accusations_.ended(now, outcome_.has_value());
+    const std::vector<LostMember> casualties = accusations_.ended(now);
     if (casualties.empty()) return;
     lose(now, casualties);
   }
@@ -305,10 +310,9 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
   }
   if (!roster_.live(peer)) return;
   if (!progress_.severed(peer)) progress_.set_left(peer);
-  if (outcome_) return;
-  notice_oversleeping(now);
-  if (!progress_.severed(peer)) return;
-  if (accusations_.sets().accuses(peer, self_)) return;
+  if (!outcome_) notice_oversleeping(now);
+  const bool complains = !outcome_ && progress_.severed(peer) && !accusations_.sets().accuses(peer, self_);
+  if (!complains) return judge_accusations(now);
   if (fault && patience_.yields_to(peer)) {
     patience_.suspect(now, {peer, std::move(reason)}, *fault);
     return judge_accusations(now);

@@ -31,7 +31,8 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
     return {};
   }
   const bool of_round = !wire::is_sign_of_life(header.type);
-  if (roster_.begun(from)) patience_.watch().on_heard(now, from, of_round);
+  const bool of_others = header.type == FrameType::begin || header.type == FrameType::lost_set;
+  if (roster_.begun(from)) patience_.watch().on_heard(now, from, of_round && !of_others);
   if (!of_round) return {};
   Status status = receive(now, from, header, payload);
   if (!status.ok()) {
@@ -75,14 +76,16 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(wire::Begin begin, wire::decode_begin(payload));
   const Rank rank = begin.rank;
   const bool relayed = rank != from;
-  if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
+  if (rank >= roster_.size() || (relayed && (rank == self_ || !roster_.begun(from)))) {
     return nonsense("it speaks for a member that speaks for itself");
   }
   STARLING_TRY(begins_.check(begin));
   const ContributionTerms terms{begin.weight, begin.draw};
   if (relayed) {
-    if (!begins_.has(rank)) roster_.set_terms(rank, terms);  // whatever others have said of it
+    const bool first = !begins_.has(rank);
     begins_.keep(std::move(begin));
+    // A survivor with a link speaks for itself. Nobody else does, whatever others have said of it.
+    if (first && !roster_.live(rank)) roster_.set_terms(rank, terms);
     check_settled(now);
     return {};
   }

@@ -58,6 +58,11 @@ void Begins::keep(wire::Begin begin) {
   if (!kept) kept = std::move(begin);
 }
 
+std::optional<ContributionTerms> Begins::terms(Rank rank) const {
+  if (!begins_[rank]) return std::nullopt;
+  return ContributionTerms{begins_[rank]->weight, begins_[rank]->draw};
+}
+
 std::span<const std::uint8_t> Begins::note(Rank rank) const {
   return begins_[rank] ? std::span<const std::uint8_t>(begins_[rank]->note) : std::span<const std::uint8_t>();
 }

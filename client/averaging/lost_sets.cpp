@@ -22,7 +22,9 @@ LostSets::LostSets(const wire::GroupInfo& group, const Roster& roster, const All
 PeerSignature LostSets::sign_own(TimePoint now) {
   const Rank self = roster_.self();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (roster_.lost(rank) && accused_at_[rank] == kNever) accused_at_[rank] = now;
+    if (!roster_.lost(rank)) continue;
+    if (accused_at_[rank] == kNever) accused_at_[rank] = now;
+    said_at_.try_emplace({self, rank}, now);
   }
   wire::LostSet own = lost_set(self, roster_.lost_set(), {});
   own.signature = signer_->sign(wire::signed_text(own));
@@ -54,7 +56,9 @@ Result<bool> LostSets::take(TimePoint now, const wire::LostSet& said) {
     return nonsense(fmt::format("a lost set is refused: {}", proven.error().message));
   }
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (said.lost.test(rank) && accusers(rank).empty()) accused_at_[rank] = now;
+    if (!said.lost.test(rank)) continue;
+    if (accusers(rank).empty()) accused_at_[rank] = now;
+    said_at_.try_emplace({said.rank, rank}, now);
   }
   said_[said.rank].merge(said.lost);
   ever_.merge(said.lost);
@@ -64,6 +68,7 @@ Result<bool> LostSets::take(TimePoint now, const wire::LostSet& said) {
 
 void LostSets::on_overslept(Duration slept) {
   for (TimePoint& at : accused_at_) at += at == kNever ? Duration::zero() : slept;
+  for (auto& [who, at] : said_at_) at += slept;
 }
 
 std::vector<Rank> LostSets::accusers(Rank accused) const {
@@ -80,10 +85,12 @@ bool LostSets::believed(Rank accused) const {
   Votes all = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (rank != accused && !roster_.linked(rank, accused)) continue;
-    const bool accuses_it = accuses(rank, accused);
-    if (accuses_it) against += roster_.votes(rank);
-    const bool alive = !roster_.lost(rank) || said_[rank].count() > 0;  // at least when it accused somebody
-    if (alive || rank == accused) all += roster_.votes(rank);
+    if (accuses(rank, accused)) {
+      against += roster_.votes(rank);
+      all += roster_.votes(rank);
+    } else if (rank == accused || !roster_.lost(rank)) {
+      all += roster_.votes(rank);
+    }
   }
   return against > 0 && 2 * against >= all;
 }
@@ -92,7 +99,7 @@ TimePoint LostSets::at_odds_since(Rank accuser) const {
   TimePoint since = kNever;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (rank == accuser || !accuses(accuser, rank) || believed(rank)) continue;
-    if (accuser == roster_.self() || !roster_.lost(rank)) since = std::min(since, accused_at_[rank]);
+    if (accuser == roster_.self() || !roster_.lost(rank)) since = std::min(since, said_at_.at({accuser, rank}));
   }
   return since;
 }

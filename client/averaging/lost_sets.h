@@ -3,7 +3,9 @@
 // stands alone. Single-threaded.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "client/averaging/roster.h"
@@ -58,10 +60,11 @@ class LostSets {
   const Roster& roster_;
   Hash128 plan_digest_;
   std::shared_ptr<const crypto::PeerSigner> signer_;
-  std::vector<std::optional<wire::LostSet>> sets_;  // by rank
-  std::vector<wire::RankSet> said_;                 // by rank: all that the member has said
-  wire::RankSet ever_;                              // all that others have said
-  std::vector<TimePoint> accused_at_;               // by rank
+  std::vector<std::optional<wire::LostSet>> sets_;      // by rank
+  std::vector<wire::RankSet> said_;                     // by rank: all that the member has said
+  wire::RankSet ever_;                                  // all that others have said
+  std::vector<TimePoint> accused_at_;                   // by rank
+  std::map<std::pair<Rank, Rank>, TimePoint> said_at_;  // by accuser and accused: when it was first said
 };
 
 }  // namespace starling::averaging

@@ -1,5 +1,6 @@
 // Items that should go to each member next. Only positions are queued: floats are read from the vectors when a link can
-// take them. Each member gets its items in this order: begin, others' lost sets, inventory, wants, contributions to its
+// take them. Each member gets its items in this order: begin, begins of
+// lost members, others' lost sets, inventory, wants, contributions to its
 // part, results (or results before contributions), answers to its wants, seals, done, ping. Links that get ahead of the
 // others rest (balance.h).
 #pragma once
@@ -81,6 +82,8 @@ class Outbox {
   void send_lost_set(Rank whose);
   // Passes on the begin of `whose` to members that have no link to it.
   void relay_begin(Rank whose);
+  // Passes on the begin of a member that is lost here to all others.
+  void send_begin_of_lost(Rank whose);
 
   // Answers asked for by `to` in this view, taken or not.
   [[nodiscard]] std::size_t answers(Rank to) const { return lanes_[to].answers.segments.size(); }
@@ -106,6 +109,7 @@ class Outbox {
     std::uint32_t relays_taken = 0;      // items of relays_ that it has taken
     std::vector<Rank> seals;             // owners whose seals it gets, the last first
     std::vector<Rank> lost_sets;         // members whose lost sets it gets, the last first
+    std::vector<Rank> begins;            // lost members whose begins it gets, the last first
     SegmentIndex next_contribution = 0;  // next segment of this member's part to contribute to
     Queue wants;
     Queue answers;
@@ -118,8 +122,7 @@ class Outbox {
   OutboxItem next_for_listener(Rank to, Lane& lane);
   OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);
   bool next_relay(Rank to, Lane& lane, OutboxItem& item);
-  static OutboxItem next_seal(Lane& lane);
-  static OutboxItem next_lost_set(Lane& lane);
+  static OutboxItem next_of(std::vector<Rank>& ranks, OutboxItem::Kind kind);
 
   const SegmentTable& table_;
   const Roster& roster_;

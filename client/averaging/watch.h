@@ -47,7 +47,7 @@ class Watch {
   [[nodiscard]] bool hears(TimePoint now, Rank rank) const {
     return now - pulses_[rank].heard <= kMissedPings * options_.ping_interval;
   }
-  [[nodiscard]] bool heard_since(TimePoint then, Rank rank) const { return pulses_[rank].heard > then; }
+  [[nodiscard]] bool heard_since(TimePoint then, Rank rank) const { return pulses_[rank].heard >= then; }
   [[nodiscard]] TimePoint begun_at(Rank rank) const { return pulses_[rank].begun; }
   [[nodiscard]] bool quiet(TimePoint now, Rank to) const { return now - pulses_[to].sent >= options_.ping_interval; }
   [[nodiscard]] Deadline deadline(Rank rank, const Waits& waits) const;

@@ -6,11 +6,9 @@
 #include <utility>
 
 #include "client/averaging/lost_sets.h"
-#include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
 #include "tests/client/averaging/round_parts.h"
-#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -59,21 +57,11 @@ void check_kept(InMemoryGroup& group, Rank accuser, Rank accused) {
 
 // The signed words of the members of a group about each other.
 struct Words : RoundParts {
-  explicit Words(wire::GroupInfo plan) : RoundParts(std::move(plan), 0), sets(group, roster, signed_by(0)) {}
+  explicit Words(wire::GroupInfo plan) : RoundParts(std::move(plan), 0) {}
 
-  [[nodiscard]] AllReduceOptions signed_by(Rank rank) const {
-    AllReduceOptions options;
-    options.signer = testing::plain_signer(group.members[rank].endpoint.peer);
-    return options;
-  }
   bool accuse(Rank accuser, Rank accused, TimePoint now = TimePoint{}) {
-    wire::LostSet said{static_cast<std::uint32_t>(accuser), swarm::plan_digest(group), wire::RankSet(roster.size())};
-    said.lost.set(accused);
-    said.signature = signed_by(accuser).signer->sign(wire::signed_text(said));
-    return sets.take(now, said).value();
+    return sets.take(now, lost_set(accuser, {accused})).value();
   }
-
-  LostSets sets;
 };
 
 }  // namespace
@@ -117,6 +105,41 @@ TEST_CASE("who cannot tell waits for those who have a link to the accused") {
   }
 }
 
+TEST_CASE("who has begun with others and not here is given up a second after they have lost it") {
+  GroupOptions options = small(3);
+  options.begin_within_ms = 60'000;
+  InMemoryGroup group(options, {{.kind = Kind::freeze, .rank = 2, .at = 300ms, .lasting = 5min}});
+  group.set_tamper([](Rank from, Rank to, const std::vector<std::uint8_t>&) { return from != 2 || to != 1; });
+  group.run(20s);
+  CHECK(disagreement(group) == "");
+  for (const Rank rank : {0, 1}) {
+    CAPTURE(rank);
+    REQUIRE(group.outcome(rank) != nullptr);
+    CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+    CHECK(group.outcome(rank)->elapsed < 4s);
+    CHECK(lost(group, rank, 2));
+    CHECK(group.outcome(rank)->accusations.empty());
+    CHECK(untruth(group, rank) == "");
+  }
+}
+
+TEST_CASE("who is accused does not accuse the one that says so and sends it nothing") {
+  GroupOptions options = small(6);
+  options.begin_within_ms = 600;
+  InMemoryGroup group(options, {{.kind = Kind::denounce, .rank = 5, .other = 0, .event = 6},
+                                {.kind = Kind::denounce, .rank = 4, .other = 5, .event = 6}});
+  group.set_tamper([](Rank from, Rank to, const std::vector<std::uint8_t>&) { return from != 5 || to != 0; });
+  group.run();
+  CHECK(wrong(group) == "");
+  for (Rank rank = 0; rank < 4; ++rank) {
+    CAPTURE(rank);
+    CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+    CHECK(lost(group, rank, 5));
+    CHECK_FALSE(lost(group, rank, 0));
+    CHECK(group.outcome(rank)->samples[0] == kSamples);
+  }
+}
+
 TEST_CASE("half of the accounts are believed, fewer cost only themselves") {
   for (const bool enough : {false, true}) {
     CAPTURE(enough);
@@ -154,7 +177,7 @@ TEST_CASE("the computers of one account have one voice about others") {
   for (Rank rank = 0; rank < 6; ++rank) plan.members[rank].voter = rank < 3 ? 1 : static_cast<std::uint32_t>(rank);
   Words words(plan);  // four accounts, the first of them with three computers
   for (const Rank host : {1, 2}) CHECK(words.accuse(host, 5));
-  CHECK_FALSE(words.accuse(2, 5));                                               // it has said so
+  CHECK_FALSE(words.accuse(2, 5));  // it has said so
   CHECK_FALSE(words.sets.believed(5));
   CHECK(words.sets.accusers(5) == std::vector<Rank>{1, 2});
   CHECK(words.accuse(3, 5));
@@ -187,6 +210,7 @@ TEST_CASE("who goes of two that accuse each other, and who is at odds with the g
   CHECK(words.sets.at_odds_since(1) == TimePoint{} + 3s);
   CHECK(words.accuse(3, 2, TimePoint{} + 4s));
   CHECK(words.sets.accused_at(2) == TimePoint{} + 3s);
+  CHECK(words.sets.at_odds_since(3) == TimePoint{} + 4s);
   words.roster.lose(2);
   CHECK(words.sets.at_odds_since(1) == kNever);  // it was right, or is not alone
 }

@@ -184,7 +184,7 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
       {"an inventory of a fifth member's loss", FrameType::inventory, 0, fifth_lost},
       {"an inventory that lists a ninth segment", FrameType::inventory, 0,
        wire::encode(wire::Inventory{wire::RankSet(4), {0, 1}, {}})},
-      {"a begin for a member that speaks for itself", FrameType::begin, 0, prototype.begin(3)},
+      {"a begin of the member that hears it", FrameType::begin, 0, prototype.begin(1)},
       {"a begin for a member that does not exist", FrameType::begin, 0, prototype.begin(77)},
       {"a hello in the middle of a round", FrameType::hello, 0, {}},
       {"a piece of a state", FrameType::state_chunk, 0, kEight},
