@@ -47,7 +47,7 @@ std::vector<LostMember> Accusations::ended(TimePoint now) {
     const bool self = accused == roster.self();
     const bool linked = self || roster.linked(accused);
     // Who has begun with others begins here in a moment, or never. Nobody can tell that of anybody else for a while.
-    const TimePoint begins_by = std::min(parts_.patience.half_time(), sets_.accused_at(accused) + kTimeToBegin);
+    const TimePoint begins_by = std::min(parts_.patience.begin_deadline(), sets_.accused_at(accused) + kTimeToBegin);
     const bool may_begin = !self && linked && !roster.begun(accused) && !parts_.begins.has(accused);
     if (may_begin && now < begins_by) {
       parts_.patience.wake_by(begins_by);

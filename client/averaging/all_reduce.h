@@ -37,7 +37,7 @@
 //    the signed lost set on, and watches the accused for a second. The accused passes it on, too, which shows that it
 //    lives. If it was heard since, the accuser is lost. If two accuse each other, all lose the same one. A member that
 //    cannot tell, because it has no link to the accused, waits for half a second longer. One that waits for the begin
-//    of the accused waits until half of the time for begins is over, four seconds at most, unless that begin was passed
+//    of the accused waits until the time for begins is over, four seconds at most, unless that begin was passed
 //    on. Inventories of other views are put off meanwhile. Nobody complains about a member that accuses it: that one
 //    may send it nothing just to look accused.
 //  - Yielding: when a link breaks, its higher-ranked end waits for yield_delay before it complains. So two members that

@@ -102,9 +102,10 @@ Patience::Health Patience::health(TimePoint now, Rank rank, bool owes_results) c
   if (!roster_.linked(rank)) return Health::unknown;
   if (progress_.severed(rank) || progress_.left(rank) || suspicions_[rank].at != kNever) return Health::unwell;
   if (progress_.result() && progress_.done(rank) && progress_.done(rank) != progress_.result()) return Health::unwell;
-  if (!roster_.begun(rank)) return now >= half_time() ? Health::unwell : Health::unknown;
+  if (!roster_.begun(rank)) return now >= begin_deadline_ ? Health::unwell : Health::unknown;
   // It may have come too late for members that began earlier.
-  if (watch_.begun_at(rank) > half_time() && now < begin_deadline_ + kCorroborates) return Health::unwell;
+  const TimePoint last_moments = begin_deadline_ - std::min(begin_within_ / 2, kCorroborates);
+  if (watch_.begun_at(rank) > last_moments && now < begin_deadline_ + kCorroborates) return Health::unwell;
   return deadline(now, rank, owes_results).doubt <= now ? Health::unwell : Health::well;
 }
 

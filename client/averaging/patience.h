@@ -59,11 +59,11 @@ class Patience {
   // The member has begun, and is heard or need not be.
   [[nodiscard]] bool is_well(TimePoint now, Rank rank) const;
   // How a member does that another one has lost, as far as this member can tell: it is unwell once half of the patience
-  // with it is used up, or when it took longer than that to begin.
+  // with it is used up, and for a while when it began in the last moments.
   enum class Health : std::uint8_t { well, unwell, unknown };
   [[nodiscard]] Health health(TimePoint now, Rank rank, bool owes_results) const;
-  // When half of the time for begins is over.
-  [[nodiscard]] TimePoint half_time() const { return begin_deadline_ - begin_within_ / 2; }
+  // When the time for begins is over here.
+  [[nodiscard]] TimePoint begin_deadline() const { return begin_deadline_; }
   // Members that one account alone has lost are watched for this long. Then they are well, or lost after all.
   static constexpr Duration kAccusationTime = std::chrono::seconds(1);
   // Whether another member's complaint is that of one that hears nobody. It is if about half of all members or more are
