@@ -101,18 +101,17 @@ void LookUps::cancel() {
 }
 
 Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
-  auto link = manifest::parse_join_link(link_text);
-  if (!link.ok()) return link.error().prefixed("read the join link");
-  const std::string address = wire::format_host_and_port(link->host, link->port);
+  STARLING_ASSIGN(const manifest::JoinLink link, manifest::parse_join_link(manifest::find_join_link(link_text)));
+  const std::string address = wire::format_host_and_port(link.host, link.port);
   const std::string where = "ask the project at " + address;
-  const net::Endpoint endpoint{link->host, link->port};
-  auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
+  const net::Endpoint endpoint{link.host, link.port};
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
   Call call(*this, endpoint, std::move(tls));
   wire::ProjectPreview preview;
   preview.address = address;
-  preview.fingerprint = link->ca_fingerprint.hex();
+  preview.fingerprint = link.ca_fingerprint.hex();
   if (const Status asked = ask_about(call.client(), preview); !asked.ok()) return asked.error().prefixed(where);
   return preview;
 }
