@@ -189,8 +189,6 @@ void App::open_project() {
   history_.rounds_ended = 0;
   preparation_.backoff.reset();
   preparation_.refusal.reset();
-  // A run may have replaced its certificate since it was read.
-  if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
   auto calls = CoordinatorCalls::create(membership.project, host_.key, clocks_.corrected, &line_);
   if (!calls.ok()) {
     preparation_.activity = calls.error().message;

@@ -175,7 +175,6 @@ void ProjectRun::note_line() {
 }
 
 void ProjectRun::adopt_certificate(const std::string& pem) {
-  context_.project.certificate_pem = pem;
   if (const Status saved = context_.files.save_project(context_.project); !saved.ok()) {
     log_warning("keep the new certificate: {}", saved.error().message);
   }
