@@ -171,7 +171,8 @@ std::size_t Reputation::voices_needed(const PeerId& about) const {
 }
 
 // The accusation counts as the accuser's word when most of those that reported the meeting, the two and their accounts
-// apart, had no trouble with the accused.
+// apart, had no trouble with the accused. Where a member has told the coordinator that it lost the accused itself,
+// others may have passed on what it said: it alone stands for it.
 void Reputation::confirm_accusations(Meeting& meeting) {
   std::erase_if(meeting.words, [](const Word& word) { return !word.told; });  // more members may have reported since
   for (const auto& [pair, heard_by] : meeting.accusations) {
@@ -184,10 +185,10 @@ void Reputation::confirm_accusations(Meeting& meeting) {
         reporters.insert(seat.account);
       }
     }
-    const bool is_known = std::any_of(meeting.words.begin(), meeting.words.end(), [&](const Word& word) {
-      return word.told && word.accuser == pair.first && word.accused == pair.second;
-    });
-    if (is_known || heard_by.size() < kVoicesMin || 2 * heard_by.size() <= reporters.size()) continue;
+    const bool is_told =
+        std::any_of(meeting.words.begin(), meeting.words.end(),
+                    [&, about = pair.second](const Word& word) { return word.told && word.accused == about; });
+    if (is_told || heard_by.size() < kVoicesMin || 2 * heard_by.size() <= reporters.size()) continue;
     meeting.words.push_back({accuser, accused, wire::Fault::silent, false});
   }
 }

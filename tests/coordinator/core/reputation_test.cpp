@@ -136,6 +136,24 @@ TEST_CASE("an accusation that fewer than most have heard is forgotten when the o
   CHECK(reputation.of(peer_id(1)).reliance == 1);
 }
 
+TEST_CASE(
+    "who passes on that another has lost a member is not at odds with that member: the other tells of it itself") {
+  Rounds rounds(16);
+  bool sat_out = false;
+  for (int round = 0; round < 20; ++round) {
+    if (rounds.of(1).sits_out) {
+      rounds.round();
+      continue;
+    }
+    const int victim = 3 + round % 13;
+    rounds.round({{1, victim, Fault::gone}}, {{2, victim}});
+    CHECK(rounds.of(2).reliance == 1);
+    CHECK(rounds.of(victim).reliance == 1);
+    sat_out = sat_out || rounds.of(1).sits_out;
+  }
+  CHECK(sat_out);
+}
+
 TEST_CASE("a member is back at once when those that put it out turn out to be the ones at fault") {
   constexpr int kVictim = 16;
   Rounds rounds(16);
