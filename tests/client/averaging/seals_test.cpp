@@ -30,8 +30,9 @@ constexpr Rank kNobodyLate = 1000;
 
 // A group in which kLiar gives other values to `victims`.
 struct SplitGroup {
-  SplitGroup(GroupOptions options, SplitOwner::IsVictim is_victim, bool seals = true, Rank late = kNobodyLate)
-      : group(std::move(options)) {
+  SplitGroup(GroupOptions options, SplitOwner::IsVictim is_victim, bool seals = true, Rank late = kNobodyLate,
+             std::vector<Fault> faults = {})
+      : group(std::move(options), std::move(faults)) {
     const auto signer = testing::plain_signer(group.group().members[kLiar].endpoint.peer);
     group.set_tamper([liar = SplitOwner(group.group(), kLiar, signer, std::move(is_victim)), seals, late](
                          Rank from, Rank to, std::vector<std::uint8_t>& frame) mutable {
@@ -113,6 +114,18 @@ TEST_CASE("a victim for which the others did not wait learns from them who lied,
   REQUIRE(group.outcome(0)->proofs.size() == 1);
   CHECK(group.outcome(0)->proofs[0].one.rank == kLiar);
   CHECK(group.refusals().empty());
+}
+
+TEST_CASE("when most of the group are gone, nothing that the rest holds counts, whether it is equal or not") {
+  for (int ms = 10; ms <= 100; ms += 3) {
+    CAPTURE(ms);
+    std::vector<Fault> kills;
+    for (const Rank rank : {2, 3, 4, 5, 6}) kills.push_back({.rank = rank, .at = from_ms(ms)});
+    SplitGroup split(
+        {.members = 7}, [](Rank to) { return to == 0; }, true, 0, kills);
+    REQUIRE(split.group.outcome(0) != nullptr);
+    CHECK(split.group.outcome(0)->verdict != Verdict::diverged);
+  }
 }
 
 TEST_CASE("an owner whose values are not those that it sealed is found out by the one that has them") {
