@@ -81,7 +81,7 @@ class RunCoordinator::Impl {
   void compare_holders(TimePoint now);
   void drop_failed_plan(TimePoint now, WallTime wall);
   void charge_absentees(TimePoint now);
-  void settle_absence(TimePoint now, Member& member, Ops& ops);
+  void settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops);
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
   void give_up(const GroupId& group);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
@@ -107,7 +107,7 @@ Judge::Situation RunCoordinator::Impl::judging(TimePoint now, WallTime wall) con
 // Notes the member as its call shows it.
 Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
                                         HeartbeatDecision& decision) {
-  if (Member* known = members.find(who.peer)) settle_absence(now, *known, decision.ops);
+  if (Member* known = members.find(who.peer)) settle_absence(now, *known, heartbeat, decision.ops);
   Member& member = members.touch(now, who, heartbeat);
   member.standing = judge.standing_of(who.peer);
   member.voice = settings.known_hosts.standing_of(who.account).voice;
@@ -219,10 +219,12 @@ void RunCoordinator::Impl::charge_absentees(TimePoint now) {
   }
 }
 
-// A member that calls on time has its answers, and stayed away.
-void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, Ops& ops) {
+// A member that calls on time has its answers, and stayed away, unless it has come in the meantime: too late, as one
+// does whose answer took long.
+void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops) {
   const std::optional<OpenAbsence> absence = std::exchange(member.absence, std::nullopt);
   if (!absence || missed_its_call(member, now)) return;
+  if (heartbeat.phase == wire::MemberPhase::averaging || heartbeat.state_round > absence->round) return;
   judge.on_absence(absence->round, member.who.peer, absence->rounds);
   judge.judge_members(run.round, members, ops);  // it may be out of the next plan
 }

@@ -82,6 +82,8 @@ TEST_CASE("who lets others wait and calls on pays for their time, and who falls 
   bool loses_answers = false;
   SUBCASE("it calls on") {}
   SUBCASE("it falls silent") { loses_answers = true; }
+  bool comes_late = false;
+  SUBCASE("it comes too late") { comes_late = true; }
   const auto is_called = [&] { return absent.group && absent.phase == wire::MemberPhase::training; };
   while (!is_called()) swarm.run_for(milliseconds(5));
   swarm.averaging_time = milliseconds(4500);  // the others begin when they have waited for it
@@ -97,11 +99,17 @@ TEST_CASE("who lets others wait and calls on pays for their time, and who falls 
   stay_away_until([&] { return swarm.now >= until; });
   swarm.call(absent);
   if (loses_answers) absent.next_call = swarm.now + seconds(5);
+  if (comes_late) absent.next_call = swarm.now + milliseconds(600);  // after the others are done
   stay_away_until([&] { return swarm.decided.size() > before; });
   const int calls = absent.calls;
+  if (comes_late) {
+    absent.phase = wire::MemberPhase::averaging;
+    swarm.call(absent);
+    absent.phase = wire::MemberPhase::training;
+  }
   stay_away_until([&] { return absent.calls > calls; });
   CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 1);
-  CHECK(absent.last_reply.notice.empty() == loses_answers);
+  CHECK(absent.last_reply.notice.empty() == (loses_answers || comes_late));
 }
 
 TEST_CASE("who is in a result was there, although its word of that was lost") {
