@@ -83,7 +83,7 @@ class AllReduce::Impl {
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
   Status on_done(TimePoint now, Rank from, Payload payload);
-  Status on_seal(TimePoint now, Payload payload);
+  Status on_seal(TimePoint now, Rank from, Payload payload);
   // Members that the round goes on without ask for its result.
   Status on_listen(TimePoint now, Rank from);
   void serve_listener(Rank rank);

@@ -15,6 +15,7 @@ namespace {
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 // After an absence, the round in work, and the one that members may have begun ahead.
 constexpr std::int64_t kRoundsAfterAbsence = 2;
+constexpr int kLiesOnProbation = 2;  // a false report of an account on probation counts twice
 
 std::string does_not_count(const wire::RoundReport& report, std::string_view why) {
   return fmt::format("the report of round {} does not count: {}", report.round, why);
@@ -102,9 +103,12 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   return kept.ok() ? std::string() : kept.error().message;
 }
 
-// The computer is relied on less, and its account has to earn its say once more.
+// The computer is relied on less, and its account has to earn its say once more. Nobody has any experience of one that
+// is on probation: it sits out the first time.
 void Judge::note_lie(RoundIndex round, const PeerId& reporter, Ops& ops) {
-  if (reputation_.on_false_word(round, reporter)) restart_probation(reporter, ops);
+  const auto account = settings_.known_hosts.account_of(reporter);
+  const bool has_voice = !account || settings_.known_hosts.standing_of(*account).voice;
+  if (reputation_.on_false_word(round, reporter, has_voice ? 1 : kLiesOnProbation)) restart_probation(reporter, ops);
 }
 
 void Judge::restart_probation(const PeerId& peer, Ops& ops) const {
@@ -184,7 +188,8 @@ void Judge::note_results(const Situation& at, Member& member, const wire::Heartb
 
 void Judge::judge_members(RoundIndex round, MemberTable& members, Ops& ops) {
   std::vector<Reputation::Present> present;
-  for (const auto& [peer, member] : members.all()) present.push_back({peer, wire::dialable(member.endpoint())});
+  for (const auto& [peer, member] : members.all())
+    present.push_back({peer, wire::dialable(member.endpoint()), member.voice});
   reputation_.judge(round, present);
   for (auto& [peer, member] : members.all()) {
     const bool sat_out = member.standing.sits_out;

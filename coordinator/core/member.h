@@ -114,8 +114,8 @@ struct PlannedSeat {
   TimePoint result_due = kNever;
 };
 
-// A plan waited for the member, which did not come and has not called since the plan's start: it may not have heard of
-// it. Its next call tells whether it could: whoever is late with it lost an answer, or was busy.
+// A plan waited for the member, which did not come. Its next call tells whether it could have: whoever is late with
+// that lost an answer, or was busy.
 struct OpenAbsence {
   RoundIndex round = 0;
   double rounds = 0;  // the length of the wait, in usual rounds

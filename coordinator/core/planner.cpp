@@ -493,7 +493,7 @@ std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const Mem
     const PlannedSeat& seat = member.seat;
     if (seat.plan != plan->serial || seat.attended || member.late()) continue;
     const bool calls_on = member.works() && !missed_its_call(member, at.now);
-    absent.push_back({peer, calls_on ? rounds : 0, member.seen > plan->start});
+    absent.push_back({peer, calls_on ? rounds : 0});
   }
   return absent;
 }

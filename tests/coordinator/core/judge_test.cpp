@@ -185,6 +185,22 @@ TEST_CASE("a report of a group that nobody dealt is refused, and is a false word
   CHECK(spoiled(restarted) == 0);
 }
 
+TEST_CASE("a false report puts out a member on probation at once, and any other after the second") {
+  Judging swarm;
+  bool on_probation = false;
+  SUBCASE("on probation") { on_probation = true; }
+  SUBCASE("with a voice") {}
+  if (on_probation) swarm.hosts.on_probation.insert(swarm.hosts.account_of(peer_id(1)).value());
+  for (int lies = 1; lies <= 2; ++lies) {
+    for (const int number : {1, 2, 3, 4}) (void)swarm.call(number, swarm.training());
+    const SeatedGroup foreign = seated_group(group_id(9), swarm.run.round, {1, 2}, swarm.hosts);
+    CHECK_FALSE(swarm.tell(1, report_of(foreign, swarm.next)).empty());
+    ++swarm.run.round;
+    swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+    CHECK(swarm.judge.standing_of(peer_id(1)).sits_out == (on_probation || lies == 2));
+  }
+}
+
 TEST_CASE("right after a restart the accounts of the last round vouch for a group that the store has not kept") {
   RecoveredRun recovered = running_run(4, first_state());
   for (const int number : {1, 2, 3}) recovered.last_credited.push_back({peer_id(number), 1000 + number});
