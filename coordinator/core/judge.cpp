@@ -159,7 +159,9 @@ void Judge::hear_of_members(RoundIndex round, const PeerId& reporter, const wire
   const SeatedGroup* group = electorates_.find(report.group);
   if (group == nullptr || group->round != report.round) return;
   const auto column = static_cast<std::size_t>(report.grid ? report.grid->column : 0);
-  if (column < group->columns.size()) reputation_.on_report(reporter, report, group->columns[column]);
+  if (column >= group->columns.size()) return;
+  reputation_.on_report(reporter, report, group->columns[column]);
+  uploads_.on_report(reporter, report, group->columns[column]);
 }
 
 // A result that does not count is void: at once if its round is the current one, and after a while if the rounds before
@@ -191,9 +193,11 @@ void Judge::judge_members(RoundIndex round, MemberTable& members, Ops& ops) {
   for (const auto& [peer, member] : members.all())
     present.push_back({peer, wire::dialable(member.endpoint()), member.voice});
   reputation_.judge(round, present);
+  uploads_.begin_round(round);
   for (auto& [peer, member] : members.all()) {
     const bool sat_out = member.standing.sits_out;
     member.standing = reputation_.of(peer);
+    member.speeds.seen_upload = uploads_.of(peer);
     if (sat_out != member.standing.sits_out) ops.emplace_back(SeatChanged{peer, !sat_out, explain(member.standing)});
   }
 }

@@ -93,19 +93,22 @@ struct Spread {
 Spread plan_spread(const wire::GroupInfo& column, std::span<const wire::MemberInfo> infos,
                    std::span<const wire::MemberInfo> heads) {
   std::vector<Link> links;
+  std::vector<double> shares_max;
   Spread spread;
   const bool has_direct = any_direct(infos);
   for (const wire::GroupMember& member : column.members) {
     const auto is_it = [&](const wire::MemberInfo& info) { return info.endpoint.peer == member.endpoint.peer; };
     const wire::MemberInfo& info = *std::find_if(infos.begin(), infos.end(), is_it);
     links.push_back({info.upload_bytes_per_s, info.download_bytes_per_s, owns(info, has_direct)});
+    shares_max.push_back(info.share_max);
     spread.seats.push_back({0, std::any_of(heads.begin(), heads.end(), is_it)});
   }
   const double bytes_per_float =
       narrower_codecs(wire::codec_from_name(column.codec).value(), false).front().bytes_per_float;
   std::vector<Load> loads;
   for (const Link& link : with_typical_speeds(links)) {
-    loads.push_back({link, spread.seats[loads.size()].head ? bytes_per_float : 0});
+    const std::size_t rank = loads.size();
+    loads.push_back({link, spread.seats[rank].head ? bytes_per_float : 0, false, 1, shares_max[rank]});
   }
   const Shares shares = share_out(loads, {static_cast<double>(column.vector_floats), bytes_per_float});
   spread.seconds = shares.round_s;

@@ -434,4 +434,25 @@ TEST_CASE("when nobody holds the state the swarm goes back to one that it once a
   }
 }
 
+TEST_CASE("what members tell of lines counts from the next round on, and who tells nothing loses nothing by that") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4, 5});
+  for (const int number : {2, 3, 4}) {
+    wire::RoundReport report = report_of(group, swarm.next);
+    report.received = {{0, 100.0 * number}};
+    CHECK(swarm.tell(number, report).empty());
+  }
+  CHECK(swarm.decide().has_value());
+  CHECK(swarm.tell(5, report_of(group, swarm.next)).empty());  // a program from before
+  CHECK(swarm.member(1).speeds.seen_upload.accounts == 0);
+  swarm.begin_round(swarm.next);
+  swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+  CHECK(swarm.member(1).speeds.seen_upload.accounts == 3);
+  CHECK(swarm.member(1).speeds.seen_upload.bytes_per_s == 4 * 300);
+  CHECK(swarm.member(2).speeds.seen_upload.accounts == 0);
+  CHECK_FALSE(swarm.member(5).standing.sits_out);
+  CHECK(swarm.member(5).standing.reliance == 1);
+  CHECK(swarm.count<ProbationRestarted>() == 0);
+}
+
 }  // namespace starling::core::testing

@@ -149,6 +149,27 @@ TEST_CASE("complaints travel with a report, and older programs make none") {
   CHECK_FALSE(decode_round_report(encode(report)).ok());
 }
 
+TEST_CASE("rates at which data came in travel with a report, sixteen at most, and older programs tell none") {
+  RoundReport report = older_report(15);
+  const std::string without = encode(report);
+  CHECK(without.find("\"received\"") == std::string::npos);
+  report.received = {{1, 2.5e6}, {0, 1e5}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  REQUIRE(read->received.size() == 2);
+  CHECK(read->received[0].member == 1);
+  CHECK(read->received[0].bytes_per_s == 2.5e6);
+  report.received.assign(kReceivedMax, {500, 123'456'789});
+  CHECK(decode_round_report(encode(report)).ok());
+  CHECK(encode(report).size() < without.size() + 700);
+  report.received.resize(kReceivedMax + 1);
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+  report.received = {{-1, 1e5}};
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+  report.received = {{1, -1e5}};
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+}
+
 TEST_CASE("a column's place in a grid, and what it reports, arrive as they were sent") {
   RoundReport report = older_report(15);
   report.grid = GridShare{2, {40, 0, 48}};
