@@ -25,8 +25,17 @@ std::vector<wire::Complaint> complaints_of(const wire::GroupInfo& group, const a
   return complaints;
 }
 
-// Tells of a round without a result, or of lies. In a grid, lies are not told: their seals name groups that only
-// members know.
+// Names the owner of a part that it sealed twice, in this group or, in a grid, in one of its groups.
+wire::SealedTwice sealed_twice(const wire::GroupInfo& group, const wire::OwnerProof& proof) {
+  const std::uint32_t rank = proof.one.rank;
+  const bool among_heads = group.grid && proof.one.group == group.grid->heads_id;
+  const wire::GroupMember& owner = among_heads ? group.grid->heads[rank].member : group.members[rank];
+  wire::SealedTwice lie = wire::sealed_twice(owner.endpoint.peer, proof);
+  if (group.grid) lie.group = proof.one.group;
+  return lie;
+}
+
+// Tells of a round without a result, or of lies.
 std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
   wire::RoundTrouble trouble;
   trouble.round = group.round;
@@ -34,8 +43,8 @@ std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const
   const bool finished = outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
   if (!finished) trouble.complaints = complaints_of(group, outcome);
   for (const wire::OwnerProof& proof : outcome.proofs) {
-    if (group.grid || trouble.proofs.size() == wire::kProofsPerTroubleMax) break;
-    trouble.proofs.push_back(wire::sealed_twice(group.members[proof.one.rank].endpoint.peer, proof));
+    if (trouble.proofs.size() == wire::kProofsPerTroubleMax) break;
+    trouble.proofs.push_back(sealed_twice(group, proof));
   }
   for (const averaging::Accusation& heard : outcome.accusations) {
     if (trouble.accusations.size() == wire::kAccusationsMax) break;

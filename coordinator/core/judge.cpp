@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/swarm/grid_plan.h"
 
 namespace starling::core {
 namespace {
@@ -31,10 +32,27 @@ Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
-bool is_proven(const KnownHosts& hosts, const std::vector<Seat>& column, const GroupId& group,
-               const wire::SealedTwice& lie) {
-  if (lie.rank >= column.size() || column[lie.rank].peer != lie.owner) return false;
-  const wire::OwnerProof proof = wire::seals_of(lie, group);
+// True if the seals are of the owner's part in this group or, in a grid, in one of its groups.
+bool owns_part(const SeatedGroup& group, const wire::SealedTwice& lie) {
+  const auto sits_in = [&](const std::vector<Seat>& seats) {
+    return std::any_of(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.peer == lie.owner; });
+  };
+  const auto has_rank = [&](const std::vector<Seat>& column) {
+    const bool ordered = group.origin != SeatedGroup::Origin::vouched;
+    return ordered ? lie.rank < column.size() && column[lie.rank].peer == lie.owner : sits_in(column);
+  };
+  if (!group.is_grid()) return lie.group == GroupId{} && has_rank(group.columns.front());
+  for (std::size_t column = 0; column < group.columns.size(); ++column) {
+    const swarm::StageIds ids = swarm::stage_ids(group.id, column);
+    if (lie.group == ids.column || lie.group == ids.spread) return has_rank(group.columns[column]);
+    if (lie.group == ids.heads) return sits_in(group.seats());  // which of them are heads is not kept
+  }
+  return false;
+}
+
+bool is_proven(const KnownHosts& hosts, const SeatedGroup& group, const wire::SealedTwice& lie) {
+  if (!owns_part(group, lie)) return false;
+  const wire::OwnerProof proof = wire::seals_of(lie, group.id);
   const auto is_signed = [&](const wire::Seal& seal) {
     return hosts.has_signed(lie.owner, wire::signed_text(seal), seal.signature);
   };
@@ -128,7 +146,7 @@ std::string Judge::on_trouble(const Situation& at, MemberTable& members, const P
   reputation_.on_trouble(reporter, trouble, *column);
   bool proven = false;
   for (const wire::SealedTwice& lie : trouble.proofs) {
-    if (!is_proven(settings_.known_hosts, *column, trouble.group, lie)) {
+    if (!is_proven(settings_.known_hosts, *group, lie)) {
       note_lie(round, reporter, ops);
       return fmt::format("the proof about round {} proves nothing", trouble.round);
     }

@@ -150,6 +150,7 @@ void each_field(Visitor& visit, Seen<Visitor, SealedTwice>& lie) {
   visit("one_signature", lie.one_signature);
   visit("other", lie.other);
   visit("other_signature", lie.other_signature);
+  visit("group", lie.group, kLeftOutIfUnset);
 }
 
 template <typename Visitor>

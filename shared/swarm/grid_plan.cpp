@@ -151,6 +151,11 @@ GroupId derived_id(const GroupId& of, std::int64_t tag, std::int64_t number) {
   return id;
 }
 
+StageIds stage_ids(const GroupId& grid, std::size_t column) {
+  const auto number = static_cast<std::int64_t>(column);
+  return {derived_id(grid, kColumnTag, number), derived_id(grid, kHeadsTag, 0), derived_id(grid, kSpreadTag, number)};
+}
+
 std::size_t columns_of(std::span<const wire::MemberInfo> members, std::size_t size_max) {
   const bool has_direct = any_direct(members);
   const auto owners = static_cast<std::size_t>(std::count_if(
@@ -183,7 +188,7 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
   wire::GridPlan grid;
   grid.id = derived_id(heads.group.id, kGridTag, 0);
   grid.columns = static_cast<std::uint32_t>(columns);
-  grid.heads_id = derived_id(grid.id, kHeadsTag, 0);
+  grid.heads_id = stage_ids(grid.id, 0).heads;
   wire::GroupInfo heads_group = heads.group;
   align(heads_group);
   for (const wire::GroupMember& member : heads_group.members) {
@@ -205,9 +210,10 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
     RoundPlan planned = plan_round(dealt[c], stage);
     wire::GroupInfo& column = planned.group;
     align(column);
-    column.id = derived_id(grid.id, kColumnTag, static_cast<std::int64_t>(c));
+    const StageIds ids = stage_ids(grid.id, c);
+    column.id = ids.column;
     grid.column = static_cast<std::uint32_t>(c);
-    grid.spread_id = derived_id(grid.id, kSpreadTag, static_cast<std::int64_t>(c));
+    grid.spread_id = ids.spread;
     Spread spread = plan_spread(column, dealt[c], heads_by_column[c]);
     grid.spread = std::move(spread.seats);
     column.grid = grid;

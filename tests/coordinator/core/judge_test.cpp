@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/core/lease_book.h"
+#include "shared/swarm/grid_plan.h"
 #include "tests/coordinator/core/run_parts.h"
 #include "tests/support/plain_signer.h"
 
@@ -115,6 +116,48 @@ TEST_CASE("a proof that proves nothing costs the one who shows it") {
           other.id = group_id(9);
           lie = proof_against(other, 2).proofs[0];
         }) == nothing);
+}
+
+TEST_CASE("in a grid, two seals prove a lie in any of its groups, and nowhere else") {
+  const auto told = [](auto change) {
+    Judging swarm;
+    SeatedGroup grid = seated_group(group_id(1), swarm.run.round, {1, 2, 3}, swarm.hosts);
+    grid.columns.push_back(seated_group(group_id(2), swarm.run.round, {4, 5, 6}, swarm.hosts).columns.front());
+    swarm.judge.seat(grid);
+    for (const int number : {1, 2, 3, 4, 5, 6}) swarm.average(number);
+    SeatedGroup stage = grid;  // the group that the owner averaged in: its first column holds that group's ranks
+    std::uint32_t rank = 0;
+    change(grid, stage, rank);
+    const PeerId owner = stage.columns[0][rank].peer;
+    wire::RoundTrouble trouble = proof_against(stage, rank);
+    trouble.group = grid.id;
+    trouble.proofs[0].group = stage.id;
+    const std::string why = swarm.judge.on_trouble(swarm.at(), swarm.members, peer_id(2), trouble, swarm.ops);
+    CHECK(why.empty() == swarm.judge.standing_of(owner).sits_out);
+    return why;
+  };
+  const std::string nothing = "the proof about round 0 proves nothing";
+  const auto in_column = [](std::size_t column, GroupId swarm::StageIds::*id) {
+    return [column, id](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {
+      stage.id = swarm::stage_ids(grid.id, column).*id;
+      stage.columns = {grid.columns[column]};
+      rank = 1;
+    };
+  };
+  CHECK(told(in_column(0, &swarm::StageIds::column)).empty());
+  CHECK(told(in_column(1, &swarm::StageIds::column)).empty());  // another column's lie, that a head has heard of
+  CHECK(told(in_column(1, &swarm::StageIds::spread)).empty());
+  CHECK(told([](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {
+          stage.id = swarm::stage_ids(grid.id, 0).heads;
+          stage.columns = {{grid.columns[0][1], grid.columns[1][2]}};
+          rank = 1;
+        }).empty());
+  CHECK(told([](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {  // the other column's group
+          stage.id = swarm::stage_ids(grid.id, 1).column;
+          rank = 1;
+        }) == nothing);
+  CHECK(told([](const SeatedGroup&, SeatedGroup& stage, std::uint32_t&) { stage.id = group_id(9); }) == nothing);
+  CHECK(told([](const SeatedGroup&, SeatedGroup&, std::uint32_t&) {}) == nothing);  // nobody averages in the grid's own
 }
 
 TEST_CASE("complaints about a round that failed are heard, from members of its group, once") {

@@ -130,6 +130,9 @@ TEST_CASE("troubles travel, with proofs whose seals are those that were signed")
   CHECK(encode(back.one) == encode(proof.one));
   CHECK(encode(back.other) == encode(proof.other));
   CHECK(check_proof(back).ok());
+  beat.trust.troubles[0].proofs[0].group = id<GroupId>(11);  // in a grid
+  CHECK(seals_of(decode_heartbeat(encode(beat))->trust.troubles[0].proofs[0], id<GroupId>(3)).one.group ==
+        id<GroupId>(11));
   beat.trust.troubles.resize(kTroublesPerHeartbeatMax + 1);
   refused(encode(beat), "troubles");
 }
