@@ -216,9 +216,7 @@ Duration Dispatcher::interval_for(const Situation& at, const Member& member) con
     const Duration until_start = std::max(*outlook.start - at.now, Duration{});
     return outlook.awaited ? until_start + averaging : until_start + usual_averaging + outlook.lead / 2;
   }
-  // Until it has told how fast it is, the forecast does without it.
-  const bool starts = member.works() || member.reported.phase == wire::MemberPhase::joining;
-  if (!member.ready() || (starts && !member.has_computed())) return kNotReadyInterval;
+  if (!member.ready()) return kNotReadyInterval;
   if (outlook.full <= at.now) return kWaitInterval;
   return until_next_call(at.now, outlook.full, outlook.lead, spread_of(member.who.peer, at.run.round));
 }

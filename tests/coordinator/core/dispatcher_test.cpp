@@ -119,16 +119,6 @@ TEST_CASE("a member calls when there is something for it") {
     CHECK(next(swarm.training()) == milliseconds(1400));
   }
   SUBCASE("it has no state") { CHECK(next(swarm.loading()) == milliseconds(500)); }
-  SUBCASE("it has not told how fast it computes") {
-    wire::Heartbeat beat = swarm.training();
-    beat.batch_seconds = beat.samples_per_s = 0;
-    swarm.outlook.full = swarm.now + seconds(60);
-    CHECK(next(beat) == milliseconds(500));
-    beat.phase = wire::MemberPhase::joining;
-    CHECK(next(beat) == milliseconds(500));
-    beat.phase = wire::MemberPhase::paused;
-    CHECK(next(beat) > milliseconds(500));
-  }
   SUBCASE("the batch is full, and somebody is waited for") {
     swarm.outlook.full = swarm.now;
     CHECK(next(swarm.training()) == milliseconds(200));
