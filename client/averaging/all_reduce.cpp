@@ -213,6 +213,8 @@ void AllReduce::Impl::settle_dispute(TimePoint now, std::vector<LostMember> diff
       if (seals_.of(owner)) outbox_.send_seal(odd.rank, owner);
     }
   }
+  // The others have called the round off, or gone on: whoever of the few is right, no result of theirs counts.
+  if (!roster_.is_majority(roster_.surviving_votes())) return settle(now, Verdict::minority);
   const Seals::Dispute dispute = seals_.dispute(now);
   if (dispute == Seals::Dispute::open) return patience_.wake_by(seals_.dispute_ends());
   const bool proven = dispute == Seals::Dispute::proven;

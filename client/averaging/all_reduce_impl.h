@@ -88,7 +88,7 @@ class AllReduce::Impl {
   // Somebody's signed lost set, from itself or passed on.
   Status on_lost_set(TimePoint now, const wire::LostSet& said);
   Status on_done(TimePoint now, Rank from, Payload payload);
-  Status on_seal(TimePoint now, Payload payload);
+  Status on_seal(TimePoint now, Rank from, Payload payload);
   // Members that the round goes on without ask for its result.
   Status on_listen(TimePoint now, Rank from);
   Status on_late_want(Rank from, SegmentIndex segment);

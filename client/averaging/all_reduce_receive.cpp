@@ -64,7 +64,7 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
     case FrameType::done:
       return on_done(now, from, payload);
     case FrameType::seal:
-      return on_seal(now, payload);
+      return on_seal(now, from, payload);
     case FrameType::listen:
       return on_listen(now, from);
     default:
@@ -177,6 +177,7 @@ Status AllReduce::Impl::on_result(TimePoint now, Rank from, SegmentIndex segment
 }
 
 Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
+  if (outbox_.listens(from)) return on_late_want(from, segment);  // it fell behind when this member had settled
   // The want was sent in a view that one of the two members has left already: the new owner will ask again.
   if (!recovery_.noted(from)) return {};
   if (!roster_.lost(table_[segment].owner) || roster_.new_owner(segment) != from) {
@@ -231,11 +232,14 @@ Status AllReduce::Impl::on_done(TimePoint now, Rank from, Payload payload) {
   return {};
 }
 
-// The seal may be another owner's, passed on.
-Status AllReduce::Impl::on_seal(TimePoint now, Payload payload) {
+// The seal may be another owner's, passed on by one that holds other bits. A member that has settled shows it its own
+// copy: with both it knows who lied, and whose result is the group's.
+Status AllReduce::Impl::on_seal(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Seal seal, wire::decode_seal(payload));
   STARLING_ASSIGN(const std::optional<Rank> liar, seals_.take(seal));
   if (liar) losses_.saw(*liar, wire::Fault::nonsense);
+  const bool has_result = outcome_ && outcome_->verdict == Verdict::averaged;
+  if (has_result && seals_.contradicts(seal)) outbox_.send_seal(from, seal.rank);
   check_settled(now);
   return {};
 }

@@ -49,6 +49,11 @@ Result<std::optional<Rank>> Seals::take(const wire::Seal& seal) {
   return std::optional<Rank>(owner);
 }
 
+bool Seals::contradicts(const wire::Seal& seal) const {
+  const std::optional<wire::Seal>& kept = seals_[seal.rank];
+  return kept && kept->part_digest != seal.part_digest;
+}
+
 bool Seals::is_proven(Rank owner) const {
   return std::any_of(proofs_.begin(), proofs_.end(),
                      [owner](const wire::OwnerProof& proof) { return proof.one.rank == owner; });

@@ -49,6 +49,8 @@ class Seals {
   // When an open dispute ends; kNever while there is none.
   [[nodiscard]] TimePoint dispute_ends() const { return proofs_.empty() ? dispute_ends_ : kNever; }
 
+  // The owner has sealed something else for this member. take() has had the seal.
+  [[nodiscard]] bool contradicts(const wire::Seal& seal) const;
   // The first seal that came of this owner.
   [[nodiscard]] const std::optional<wire::Seal>& of(Rank owner) const { return seals_[owner]; }
   // At most one for each owner.

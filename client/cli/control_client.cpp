@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "shared/base/shell_words.h"
 #include "shared/crypto/tls.h"
 #include "shared/net/tls_stream.h"
 #include "shared/wire/web_address.h"
@@ -97,7 +98,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& data_d
     }
     return Error{ErrorCode::unavailable,
                  fmt::format("no daemon is running on '{}'; start one with: starlingd --data-dir {}", data_dir.string(),
-                             data_dir.string())};
+                             shell_word(data_dir.string()))};
   }
   UniqueFd process = process_behind(socket.get());
   return ControlClient(std::move(socket), std::move(process));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shared/base/shell_words.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::cli {
@@ -120,7 +121,7 @@ std::vector<Finding> examine(const Facts& facts) {
   if (facts.others_may_look) {
     findings.push_back({Health::bad, "files",
                         fmt::format("other users may look into '{}', where keys are", facts.data_dir),
-                        fmt::format("chmod 700 '{}'", facts.data_dir)});
+                        "chmod 700 " + shell_word(facts.data_dir)});
   }
   findings.push_back(of_daemon(facts));
   if (!facts.no_daemon) {

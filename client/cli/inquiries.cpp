@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "client/cli/doctor.h"
@@ -16,6 +15,7 @@
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
+#include "shared/base/machine_limits.h"
 #include "shared/base/version.h"
 #include "shared/leaderboard/columns.h"
 #include "shared/wire/json_writer.h"
@@ -78,7 +78,7 @@ std::string system_text() {
   ::uname(&system);
   const auto release = read_file("/etc/os-release", kSystemFileBytesMax);
   std::string text = fmt::format("{} {} {}, {} processor threads\n", system.sysname, system.release, system.machine,
-                                 std::thread::hardware_concurrency());
+                                 processors_allowed());
   return text + (release.ok() ? release->substr(0, release->find('\n')) + "\n" : "");
 }
 

@@ -16,6 +16,7 @@
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
 #include "shared/base/paths.h"
+#include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 
 namespace {
@@ -92,7 +93,7 @@ int run_report(const Arguments& arguments) {
     std::fputs(report.c_str(), stdout);
     return kOk;
   }
-  const Status written = write_file_atomically(arguments.out, report, {.mode = 0600});
+  const Status written = write_where_told(arguments.out, report, {.mode = 0600});
   if (!written.ok()) return fail(arguments, written.error(), kRefused);
   std::printf("Written to '%s'. Read it before you pass it on.\n", arguments.out.c_str());
   return kOk;
@@ -142,9 +143,7 @@ Status add_password(Arguments& arguments) {
   return {};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app{"starling: gives this computer's idle time to a community's neural network"};
   Arguments arguments;
@@ -186,3 +185,7 @@ int main(int argc, char** argv) {
   if (const Status added = add_password(arguments); !added.ok()) return fail(arguments, added.error(), kRefused);
   return run(arguments, request_of(given, arguments));
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return with_output_written("starling", run_program(argc, argv)); }

@@ -183,7 +183,7 @@ class App {
   StatusBoard board_;
   Preparation preparation_;
   Sensing sensing_;
-  LookUps look_ups_{line_};  // connections' threads
+  LookUps look_ups_{line_, clocks_.corrected};  // connections' threads
 
   // Control thread:
   storage::Memberships memberships_;

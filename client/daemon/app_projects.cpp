@@ -36,13 +36,12 @@ storage::Membership* App::current() {
 }
 
 Result<std::string> App::join(const std::string& link_text, const Applicant& applicant) {
-  auto link = manifest::parse_join_link(link_text);
-  if (!link.ok()) return link.error().prefixed("read the join link");
+  STARLING_ASSIGN(const manifest::JoinLink link, manifest::parse_join_link(manifest::find_join_link(link_text)));
   const MutexLock lock(join_mutex_);
   Status status = is_ending();
-  loops_.control.run_and_wait([&] { status = memberships_.check_new(link->host, link->port); });
+  loops_.control.run_and_wait([&] { status = memberships_.check_new(link.host, link.port); });
   if (!status.ok()) return status.error();
-  auto project = join_project(*link, applicant, host_, clocks_.corrected, &line_);
+  auto project = join_project(link, applicant, host_, clocks_.corrected, &line_);
   if (!project.ok()) return project.error();
   status = is_ending();
   loops_.control.run_and_wait([&] {
@@ -190,8 +189,6 @@ void App::open_project() {
   history_.rounds_ended = 0;
   preparation_.backoff.reset();
   preparation_.refusal.reset();
-  // A run may have replaced its certificate since it was read.
-  if (auto fresh = membership.files->project(); fresh.ok() && fresh->has_value()) membership.project = **fresh;
   auto calls = CoordinatorCalls::create(membership.project, host_.key, clocks_.corrected, &line_);
   if (!calls.ok()) {
     preparation_.activity = calls.error().message;

@@ -49,14 +49,14 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   project.account_id = reply->account_id;
   project.ca_pem = std::move(*ca_pem);
   project.device_token = std::move(request.device_token);
-  project.certificate_pem = reply->certificate_pem;
+  project.certificate.renew(reply->certificate_pem);
   project.manifest_public_key = reply->manifest_public_key;
   return project;
 }
 
 Result<std::shared_ptr<net::HttpClient>> CoordinatorCalls::make_client(const storage::Project& project,
                                                                        const crypto::PrivateKey& key, net::Line* line) {
-  const crypto::TlsIdentity identity{project.certificate_pem, key};
+  const crypto::TlsIdentity identity{project.certificate.pem(), key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
   return std::make_shared<net::HttpClient>(net::Endpoint{project.host, project.port}, std::move(tls),
                                            net::HttpOptions{.line = line});
@@ -76,6 +76,7 @@ CoordinatorCalls::CoordinatorCalls(storage::Project project, crypto::PrivateKey 
       clock_(clock),
       line_(line),
       client_(std::move(client)),
+      certificate_pem_(project_.certificate.pem()),
       heartbeat_deadline_(kHeartbeatDeadline) {
   expose(client_);
 }
@@ -92,7 +93,19 @@ void CoordinatorCalls::cancel() {
   exposed_->cancel();
 }
 
+Status CoordinatorCalls::use_newest_certificate() {
+  std::string newest = project_.certificate.pem();
+  if (newest == certificate_pem_) return {};
+  STARLING_ASSIGN(auto renewed, make_client(project_, key_, line_));
+  earlier_wire_bytes_ += client_->wire_bytes();
+  client_ = std::move(renewed);
+  certificate_pem_ = std::move(newest);
+  expose(client_);
+  return {};
+}
+
 Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& heartbeat) {
+  STARLING_TRY(use_newest_certificate());
   const TimePoint begun = clock_.now();
   client_->set_deadline(heartbeat_deadline_.allowed());
   auto response = client_->post_json("/v1/heartbeat", wire::encode(heartbeat));
@@ -108,6 +121,7 @@ Result<wire::HeartbeatReply> CoordinatorCalls::heartbeat(const wire::Heartbeat& 
 }
 
 Status CoordinatorCalls::report_unusable(const wire::UnusableSamples& samples) {
+  STARLING_TRY(use_newest_certificate());
   auto response = client_->post_json("/v1/unusable-samples", wire::encode(samples));
   count();
   if (!response.ok()) return response.error();
@@ -132,14 +146,12 @@ Result<std::string> CoordinatorCalls::renew_over(net::HttpClient& anonymous) {
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   STARLING_ASSIGN(wire::RenewReply reply, wire::decode_renew_reply(body));
   clock_.set_wall_time(reply.server_unix_ms);
-  project_.certificate_pem = reply.certificate_pem;
-  STARLING_ASSIGN(auto renewed, make_client(project_, key_, line_));
-  earlier_wire_bytes_ += client_->wire_bytes();
-  client_ = std::move(renewed);
+  project_.certificate.renew(reply.certificate_pem);
   return reply.certificate_pem;
 }
 
 Result<manifest::SignedManifest> CoordinatorCalls::run_manifest() {
+  STARLING_TRY(use_newest_certificate());
   STARLING_ASSIGN(net::HttpResponse response, client_->get("/v1/run"));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   return manifest::decode_envelope(body);
@@ -149,6 +161,7 @@ Result<wire::CheckpointReply> CoordinatorCalls::send_checkpoint(RoundIndex round
                                                                 std::int64_t offset, std::string_view piece) {
   const std::string path =
       fmt::format("/v1/checkpoint?round={}&digest={}&offset={}", round, state_digest.hex(), offset);
+  STARLING_TRY(use_newest_certificate());
   auto response = client_->post_bytes(path, piece);
   count();
   if (!response.ok()) return response.error();
@@ -167,6 +180,7 @@ Status CoordinatorCalls::fetch_artefact(const wire::Artefact& artefact, const st
     count();
     return progress(bytes_done);
   };
+  STARLING_TRY(use_newest_certificate());
   Status status = client_->download_artefact(download);
   count();
   return status;

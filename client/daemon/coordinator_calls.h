@@ -58,7 +58,8 @@ class CoordinatorCalls {
   // Gives up after a time that is learned from the duration of earlier heartbeats (kHeartbeatDeadline).
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
   Status report_unusable(const wire::UnusableSamples& samples);
-  // Returns a fresh certificate for the key; this object uses it from then on, too.
+  // Renews the certificate of the project that this object was made with, for all that have a copy of it, and returns
+  // it.
   Result<std::string> renew_certificate();
   // Returns the run's signed manifest, not verified yet.
   Result<manifest::SignedManifest> run_manifest();
@@ -82,6 +83,8 @@ class CoordinatorCalls {
   static Result<std::shared_ptr<net::HttpClient>> make_client(const storage::Project& project,
                                                               const crypto::PrivateKey& key, net::Line* line);
   Result<std::string> renew_over(net::HttpClient& anonymous);
+  // Begins every call that shows the certificate: others may have renewed it since the last one.
+  Status use_newest_certificate();
   // Sets the client of the calls that follow, which cancel() ends, also when it was called before.
   void expose(std::shared_ptr<net::HttpClient> client) EXCLUDES(mutex_);
   void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
@@ -91,6 +94,7 @@ class CoordinatorCalls {
   CorrectedClock& clock_;
   net::Line* line_;
   std::shared_ptr<net::HttpClient> client_;  // coordinator thread
+  std::string certificate_pem_;              // coordinator thread; the one that client_ shows
   Deadline heartbeat_deadline_;              // coordinator thread
   std::int64_t earlier_wire_bytes_ = 0;      // bytes of clients before this one
   Mutex mutex_;

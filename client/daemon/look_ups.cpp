@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "client/daemon/coordinator_calls.h"
 #include "client/storage/checkpoint_store.h"
+#include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/join_link.h"
 #include "shared/manifest/signed_manifest.h"
@@ -101,18 +103,17 @@ void LookUps::cancel() {
 }
 
 Result<wire::ProjectPreview> LookUps::preview(const std::string& link_text) {
-  auto link = manifest::parse_join_link(link_text);
-  if (!link.ok()) return link.error().prefixed("read the join link");
-  const std::string address = wire::format_host_and_port(link->host, link->port);
+  STARLING_ASSIGN(const manifest::JoinLink link, manifest::parse_join_link(manifest::find_join_link(link_text)));
+  const std::string address = wire::format_host_and_port(link.host, link.port);
   const std::string where = "ask the project at " + address;
-  const net::Endpoint endpoint{link->host, link->port};
-  auto ca_pem = net::fetch_pinned_ca(endpoint, link->ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
+  const net::Endpoint endpoint{link.host, link.port};
+  auto ca_pem = net::fetch_pinned_ca(endpoint, link.ca_fingerprint, {.deadline = kFirstContact, .line = &line_});
   if (!ca_pem.ok()) return ca_pem.error().prefixed(where);
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(*ca_pem, std::nullopt));
   Call call(*this, endpoint, std::move(tls));
   wire::ProjectPreview preview;
   preview.address = address;
-  preview.fingerprint = link->ca_fingerprint.hex();
+  preview.fingerprint = link.ca_fingerprint.hex();
   if (const Status asked = ask_about(call.client(), preview); !asked.ok()) return asked.error().prefixed(where);
   return preview;
 }
@@ -129,9 +130,20 @@ Result<wire::LeaderboardView> LookUps::leaderboard(const storage::Project& proje
   return wire::decode_leaderboard(*json);
 }
 
+// Nothing else may have renewed it: the project's training may be paused, or have had no turn yet.
+Status LookUps::ensure_valid_certificate(const storage::Project& project, const crypto::PrivateKey& key) {
+  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate.pem()));
+  if (clock_.wall_now() < info.not_after) return {};
+  STARLING_ASSIGN(const auto calls, CoordinatorCalls::create(project, key, clock_, &line_));
+  const auto fresh = calls->renew_certificate();
+  wire_bytes_ += calls->wire_bytes();
+  return fresh.ok() ? Status() : fresh.error().prefixed("renew this computer's certificate");
+}
+
 Result<wire::TeamReply> LookUps::team(const storage::Project& project, const crypto::PrivateKey& key,
                                       const wire::ArrangeTeam& request) {
-  const crypto::TlsIdentity identity{project.certificate_pem, key};
+  STARLING_TRY(ensure_valid_certificate(project, key));
+  const crypto::TlsIdentity identity{project.certificate.pem(), key};
   STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::coordinator_client(project.ca_pem, identity));
   Call call(*this, {project.host, project.port}, std::move(tls));
   auto response = call.client().post_json("/v1/team", wire::encode(wire::TeamRequest{request.action, request.name}));

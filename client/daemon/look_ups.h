@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/daemon/corrected_clock.h"
 #include "client/storage/project_files.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
@@ -21,8 +22,8 @@ namespace starling::daemon {
 // May be asked from several threads at once; the answers block.
 class LookUps {
  public:
-  // All traffic takes from `line`, which outlives this object.
-  explicit LookUps(net::Line& line) : line_(line) {}
+  // All traffic takes from `line`. It and `clock` outlive this object.
+  LookUps(net::Line& line, CorrectedClock& clock) : line_(line), clock_(clock) {}
   Result<wire::ProjectPreview> preview(const std::string& link);
   // Returns a page of the leaderboard, with the volunteer's own row.
   Result<wire::LeaderboardView> leaderboard(const storage::Project& project, const wire::GetLeaderboard& request);
@@ -36,8 +37,10 @@ class LookUps {
 
  private:
   class Call;  // one client, for the duration of its use
+  Status ensure_valid_certificate(const storage::Project& project, const crypto::PrivateKey& key);
 
   net::Line& line_;
+  CorrectedClock& clock_;
   std::atomic<std::int64_t> wire_bytes_{0};
   Mutex mutex_;
   std::vector<net::HttpClient*> clients_ GUARDED_BY(mutex_);

@@ -171,11 +171,15 @@ void ProjectRun::on_heartbeat_answered(TimePoint now, const Result<wire::Heartbe
 
 void ProjectRun::note_line() {
   const transport::NetworkStats stats = network_->stats();
-  session_.set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip));
+  std::vector<session::Session::Received> received;
+  for (const transport::PeerSpeed& peer : stats.peers) {
+    if (peer.download_bytes_per_s > 0) received.push_back({peer.peer, peer.download_bytes_per_s});
+  }
+  session_.set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip),
+                    std::move(received));
 }
 
 void ProjectRun::adopt_certificate(const std::string& pem) {
-  context_.project.certificate_pem = pem;
   if (const Status saved = context_.files.save_project(context_.project); !saved.ok()) {
     log_warning("keep the new certificate: {}", saved.error().message);
   }

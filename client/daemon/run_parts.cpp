@@ -150,7 +150,7 @@ Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clo
   network.line = &inputs.line;
   network.addresses = prepared.addresses;
   STARLING_ASSIGN(crypto::TlsContext tls,
-                  crypto::TlsContext::peer(inputs.project.ca_pem, {prepared.certificate_pem, inputs.key}));
+                  crypto::TlsContext::peer(inputs.project.ca_pem, {inputs.project.certificate.pem(), inputs.key}));
   const auto held_state = [source = state.snapshots.get(), serving = state.serving](RoundIndex round,
                                                                                     const Digest& digest) {
     return *serving ? source->find(round, digest) : nullptr;

@@ -48,7 +48,7 @@ struct RunContext {
   wire::RunManifest manifest;
   crypto::PublicKey root;       // signs for the project, or certifies the key that does
   std::int64_t key_number = 0;  // the number of the key that signed the manifest
-  storage::Project project;     // control thread: its certificate is renewed
+  storage::Project project;
   crypto::PrivateKey key;
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;

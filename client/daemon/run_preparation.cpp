@@ -20,22 +20,17 @@
 namespace starling::daemon {
 namespace {
 
-Result<std::string> renewed_certificate(const storage::Project& project, storage::ProjectFiles& files,
-                                        CoordinatorCalls& calls) {
-  auto fresh = calls.renew_certificate();
-  if (!fresh.ok()) return fresh.error().prefixed("renew this computer's certificate");
-  storage::Project renewed = project;
-  renewed.certificate_pem = *fresh;
-  STARLING_TRY(files.save_project(renewed));
-  return *fresh;
+Status renew_certificate(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls) {
+  if (const auto fresh = calls.renew_certificate(); !fresh.ok()) {
+    return fresh.error().prefixed("renew this computer's certificate");
+  }
+  return files.save_project(project);
 }
 
-// Returns the certificate on disk, or a fresh one when that has run out.
-Result<std::string> valid_certificate(const storage::Project& project, storage::ProjectFiles& files,
-                                      CoordinatorCalls& calls, const Clock& clock) {
-  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate_pem));
-  if (clock.wall_now() < info.not_after) return project.certificate_pem;
-  return renewed_certificate(project, files, calls);
+Status ensure_valid_certificate(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
+                                const Clock& clock) {
+  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate.pem()));
+  return clock.wall_now() < info.not_after ? Status() : renew_certificate(project, files, calls);
 }
 
 // An envelope that is there already needs no room: a run goes on when the disk is full.
@@ -92,13 +87,12 @@ Result<wire::RunManifest> verified_manifest(const storage::Project& project, sto
 // Like verified_manifest. A certificate that is refused is replaced: by the coordinator's clock it may have run out,
 // and by ours not yet.
 Result<wire::RunManifest> manifest_for_member(const storage::Project& project, storage::ProjectFiles& files,
-                                              CoordinatorCalls& calls, const PreparationOptions& options,
-                                              std::string& certificate_pem) {
+                                              CoordinatorCalls& calls, const PreparationOptions& options) {
   auto manifest = verified_manifest(project, files, calls, options);
   if (manifest.ok() || manifest.error().code != ErrorCode::unauthenticated) return manifest;
-  auto fresh = renewed_certificate(project, files, calls);
-  if (!fresh.ok()) return manifest.error().prefixed(fresh.error().message);
-  certificate_pem = *fresh;
+  if (const Status renewed = renew_certificate(project, files, calls); !renewed.ok()) {
+    return manifest.error().prefixed(renewed.error().message);
+  }
   return verified_manifest(project, files, calls, options);
 }
 
@@ -177,8 +171,8 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
                                 const Clock& clock, const PreparationOptions& options) {
   PreparedRun run;
   options.tell("asking the coordinator for the run");
-  STARLING_ASSIGN(run.certificate_pem, valid_certificate(project, files, calls, clock));
-  STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, options, run.certificate_pem));
+  STARLING_TRY(ensure_valid_certificate(project, files, calls, clock));
+  STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, options));
   // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
   run.addresses = transport::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);

@@ -30,7 +30,6 @@ struct PreparedRun {
   std::filesystem::path tokenizer_file;   // for a gpt of tokens whose run publishes one
   std::filesystem::path program_file;     // a script's
   std::filesystem::path parameters_file;  // a script's
-  std::string certificate_pem;            // valid now
   transport::AddressPolicy addresses;     // the addresses that the run's plans and mirrors may make this computer dial
 };
 

@@ -138,8 +138,11 @@ std::vector<std::string> unknown_sensors(const Situation& s) {
 }  // namespace
 
 const std::string* exclusive_program_running(const Situation& s) {
-  const auto same = [](const std::string& a, const std::string& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+  // The kernel tells the first letters only of a program's name, and for some programs nothing else does.
+  constexpr std::size_t kKernelLetters = 15;
+  const auto same = [](std::string_view wanted, std::string_view running) {
+    if (running.size() == kKernelLetters) wanted = wanted.substr(0, kKernelLetters);
+    return std::equal(wanted.begin(), wanted.end(), running.begin(), running.end(),
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
   };
   if (!s.surroundings.programs) return nullptr;

@@ -16,6 +16,7 @@
 #include "client/release/root_commands.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 #include "shared/crypto/digest.h"
 #include "shared/crypto/keys.h"
@@ -140,7 +141,7 @@ Status make_feed(const Arguments& arguments) {
   std::string said;
   STARLING_ASSIGN(const std::string text,
                   arguments.root.empty() ? sign_alone(feed, arguments.key) : begin_joint_feed(feed, arguments, said));
-  STARLING_TRY(write_file_atomically(arguments.out, text + "\n"));
+  STARLING_TRY(write_where_told(arguments.out, text + "\n"));
   fmt::print("{}: version {}, {} file{}, valid for {} days\n{}", arguments.out.string(), feed.version,
              feed.files.size(), feed.files.size() == 1 ? "" : "s", arguments.valid_days, said);
   return {};
@@ -181,7 +182,7 @@ Status make_source(const Arguments& arguments) {
     out.text("ca", ca);
   }
   out.close('}');
-  return write_file_atomically(arguments.out, out.str() + "\n");
+  return write_where_told(arguments.out, out.str() + "\n");
 }
 
 void add_root_commands(CLI::App& app, release::RootOptions& options) {
@@ -257,9 +258,7 @@ Status run(const std::string& command, const Arguments& arguments) {
   return make_source(arguments);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   CLI::App app{"starling-release: signs what volunteers' daemons may update themselves to"};
   Arguments arguments;
   app.require_subcommand(1);
@@ -292,3 +291,7 @@ int main(int argc, char** argv) {
   std::fprintf(stderr, "starling-release: %s\n", status.error().message.c_str());
   return kRefused;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return with_output_written("starling-release", run_program(argc, argv)); }

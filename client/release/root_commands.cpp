@@ -12,6 +12,7 @@
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/shell_words.h"
 #include "shared/manifest/signed_feed.h"
 #include "shared/manifest/signed_root.h"
 
@@ -70,7 +71,7 @@ Status write_root(const wire::ReleaseRoot& root, const fs::path& out) {
   }
   JointFile file;
   file.text = wire::encode_root(root);
-  STARLING_TRY(write_file_atomically(out, manifest::encode_joint_file(file) + "\n"));
+  STARLING_TRY(write_where_told(out, manifest::encode_joint_file(file) + "\n"));
   fmt::print("{}: root version {}, {} of {} sign, until {}\n", out.string(), root.version, root.threshold,
              names_of(root), utc(root.valid_until));
   return {};
@@ -196,7 +197,8 @@ Status rotate_root(const RootOptions& options) {
   date(root, options.valid_days);
   STARLING_TRY(write_root(root, options.out));
   fmt::print("{} keys of version {} and {} of its own must sign it: starling-release sign {} --root {} --key …\n",
-             before, root.version - 1, root.threshold, options.out.string(), options.root.string());
+             before, root.version - 1, root.threshold, shell_word(options.out.string()),
+             shell_word(options.root.string()));
   return {};
 }
 

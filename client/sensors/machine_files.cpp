@@ -100,22 +100,17 @@ std::optional<std::vector<std::string>> read_programs(const fs::path& root) {
   std::set<std::string> names;
   const bool readable = for_each_entry(root / "proc", [&](const fs::path& process) {
     if (!is_number(process.filename().string())) return;
-    // The kernel's name has at most 15 characters; the first argument has the whole name, if it is a path.
+    // The kernel's name has at most 15 characters; the first argument has the whole name, if it is a path: one of
+    // Windows for what Wine runs.
     if (const auto name = line_of(process / "comm")) names.insert(*name);
     std::ifstream file(process / "cmdline");
     std::string program;
-    if (std::getline(file, program, '\0') && !program.empty()) names.insert(fs::path(program).filename().string());
+    if (!std::getline(file, program, '\0')) return;
+    program.erase(0, program.find_last_of("/\\") + 1);  // npos + 1 is 0
+    if (!program.empty()) names.insert(program);
   });
   if (!readable || names.empty()) return std::nullopt;
   return std::vector<std::string>(names.begin(), names.end());
-}
-
-std::int64_t read_memory_bytes(const fs::path& root) {
-  std::ifstream file(root / "proc/meminfo");
-  std::string key;
-  std::int64_t kilobytes = 0;
-  if (!(file >> key >> kilobytes) || key != "MemTotal:") return 0;
-  return kilobytes * 1024;
 }
 
 bool has_gpu(const fs::path& root) {

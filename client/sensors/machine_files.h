@@ -1,4 +1,4 @@
-// Readings from the kernel's files: battery, temperature, running programs, disk and memory. `root` is "/" except in
+// Readings from the kernel's files: battery, temperature, running programs and disk. `root` is "/" except in
 // tests.
 #pragma once
 
@@ -23,7 +23,6 @@ std::optional<double> read_temperature(const std::filesystem::path& root);
 // Names of all running programs, each once.
 std::optional<std::vector<std::string>> read_programs(const std::filesystem::path& root);
 
-std::int64_t read_memory_bytes(const std::filesystem::path& root);  // 0: unknown
 bool has_gpu(const std::filesystem::path& root);
 
 std::optional<std::int64_t> disk_free_bytes(const std::filesystem::path& folder);

@@ -1,7 +1,5 @@
 #include "client/sensors/sensors.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "client/sensors/desktop_bus.h"
 #include "client/sensors/machine_files.h"
 #include "client/sensors/x11_screen.h"
+#include "shared/base/machine_limits.h"
 
 namespace starling::sensors {
 namespace {
@@ -19,13 +18,6 @@ constexpr Duration kDiskUsedEvery = std::chrono::seconds(60);
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// Number of processors that this process may run on: a container or a cpuset may have taken some away.
-int processor_threads() {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  return std::max(1, CPU_COUNT(&allowed));
 }
 
 }  // namespace
@@ -56,8 +48,8 @@ struct Sensors::Impl {
     seen.temperature_c = needs.temperature ? read_temperature(options.root) : std::nullopt;
     seen.programs = needs.programs ? read_programs(options.root) : std::nullopt;
     seen.disk_free_bytes = disk_free_bytes(options.data_dir);
-    seen.processor_threads = processor_threads();
-    seen.memory_bytes = read_memory_bytes(options.root);
+    seen.processor_threads = processors_allowed(options.root);
+    seen.memory_bytes = memory_allowed_bytes(options.root);
     seen.has_gpu = has_gpu(options.root);
   }
 

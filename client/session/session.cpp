@@ -1,10 +1,12 @@
 #include "client/session/session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/swarm/witnesses.h"
 
 namespace starling::session {
 namespace {
@@ -23,8 +25,17 @@ std::vector<wire::Complaint> complaints_of(const wire::GroupInfo& group, const a
   return complaints;
 }
 
-// Tells of a round without a result, or of lies. In a grid, lies are not told: their seals name groups that only
-// members know.
+// Names the owner of a part that it sealed twice, in this group or, in a grid, in one of its groups.
+wire::SealedTwice sealed_twice(const wire::GroupInfo& group, const wire::OwnerProof& proof) {
+  const std::uint32_t rank = proof.one.rank;
+  const bool among_heads = group.grid && proof.one.group == group.grid->heads_id;
+  const wire::GroupMember& owner = among_heads ? group.grid->heads[rank].member : group.members[rank];
+  wire::SealedTwice lie = wire::sealed_twice(owner.endpoint.peer, proof);
+  if (group.grid) lie.group = proof.one.group;
+  return lie;
+}
+
+// Tells of a round without a result, or of lies.
 std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) {
   wire::RoundTrouble trouble;
   trouble.round = group.round;
@@ -32,8 +43,8 @@ std::optional<wire::RoundTrouble> trouble_of(const wire::GroupInfo& group, const
   const bool finished = outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
   if (!finished) trouble.complaints = complaints_of(group, outcome);
   for (const wire::OwnerProof& proof : outcome.proofs) {
-    if (group.grid || trouble.proofs.size() == wire::kProofsPerTroubleMax) break;
-    trouble.proofs.push_back(wire::sealed_twice(group.members[proof.one.rank].endpoint.peer, proof));
+    if (trouble.proofs.size() == wire::kProofsPerTroubleMax) break;
+    trouble.proofs.push_back(sealed_twice(group, proof));
   }
   for (const averaging::Accusation& heard : outcome.accusations) {
     if (trouble.accusations.size() == wire::kAccusationsMax) break;
@@ -50,6 +61,23 @@ std::optional<wire::HoldingProof> proof_of(Session::Mediator& mediator, const wi
   if (last == nullptr || last->kept.challenge.is_zero() || held.is_zero()) return std::nullopt;
   const std::optional<Digest> digest = mediator.prove_state(last->kept.challenge, held);
   return digest ? std::optional(wire::HoldingProof{last->kept.challenge, *digest}) : std::nullopt;
+}
+
+// Returns what is known about the members of the report that this one tells about.
+std::vector<wire::ReceivedRate> received_from(const wire::RoundReport& report, const PeerId& self,
+                                              std::span<const Session::Received> known) {
+  std::vector<wire::ReceivedRate> received;
+  const std::vector<PeerId>& members = report.members;
+  const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), self) - members.begin());
+  if (own == members.size()) return received;
+  for (const std::size_t place : swarm::told_about(report.group, own, members.size())) {
+    const auto figure = std::find_if(known.begin(), known.end(),
+                                     [&](const Session::Received& one) { return one.peer == members[place]; });
+    if (figure == known.end()) continue;
+    const double whole = std::floor(std::min(figure->bytes_per_s, wire::kMessageRateMax));  // short in a report
+    received.push_back({static_cast<std::int64_t>(place), whole});
+  }
+  return received;
 }
 
 // Reports a round without its number and its loss.
@@ -308,6 +336,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
   wire::RoundReport report = report_of(cycle_.finish(), new_state);
   report.round = replica_.round();
   report.loss = progress_.loss();
+  report.received = received_from(report, options_.self, line_.received);
   mediator_.record_round(report, now - progress_.began());
   reports_.add(std::move(report));
   if (progress_.samples() > 0) totals_.last_loss = progress_.loss();
@@ -428,8 +457,9 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   return false;
 }
 
-void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s) {
-  line_ = {upload_bytes_per_s, download_bytes_per_s, round_trip_s};
+void Session::set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s,
+                       std::vector<Received> received) {
+  line_ = {upload_bytes_per_s, download_bytes_per_s, round_trip_s, std::move(received)};
 }
 
 void Session::set_paused(TimePoint now, bool paused, std::string reason) {

@@ -145,9 +145,15 @@ class Session {
   void retry_now(TimePoint now);
   // ok: the replica is at this state now.
   void on_state_fetched(TimePoint now, RoundIndex round, const Digest& digest, const Status& status);
+  // The rate at which data of a peer came in, in the best moments of the links with it.
+  struct Received {
+    PeerId peer;
+    double bytes_per_s = 0;  // above 0
+  };
   // Sets the rates that its links have shown in finished rounds and downloads, 0 if not known; they ride on the next
-  // heartbeat. round_trip_s: the usual one to other members.
-  void set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s);
+  // heartbeat. round_trip_s: the usual one to other members. received: at most one of each peer; for the next reports.
+  void set_line(double upload_bytes_per_s, double download_bytes_per_s, double round_trip_s,
+                std::vector<Received> received);
   // Notes a change that the coordinator should know: it is called soon.
   void tell_soon(TimePoint now);
   // Sets the pause that the volunteer (or a rule) requests. No batch begins any more, and one that is ended in the
@@ -187,6 +193,7 @@ class Session {
     double upload = 0;
     double download = 0;
     double round_trip_s = 0;
+    std::vector<Received> received;
   };
   struct Totals {
     SampleCount samples = 0;

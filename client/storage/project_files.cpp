@@ -30,7 +30,7 @@ std::string encode(const Project& project) {
   writer.text("display_name", project.display_name);
   writer.integer("account_id", project.account_id);
   writer.text("ca_pem", project.ca_pem);
-  writer.text("certificate_pem", project.certificate_pem);
+  writer.text("certificate_pem", project.certificate.pem());
   writer.text("manifest_public_key", project.manifest_public_key);
   if (!project.device_token.empty()) writer.text("device_token", project.device_token);
   writer.close('}');
@@ -47,7 +47,9 @@ Result<Project> decode_project(std::string_view json) {
     reader.text("display_name", project.display_name, wire::kNameBytesMax);
     reader.integer("account_id", project.account_id, 0, INT64_MAX);
     reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax);
-    reader.text("certificate_pem", project.certificate_pem, crypto::kPemBytesMax);
+    std::string certificate_pem;
+    reader.text("certificate_pem", certificate_pem, crypto::kPemBytesMax);
+    project.certificate.renew(std::move(certificate_pem));
     reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax);
     if (reader.present("device_token")) reader.text("device_token", project.device_token, kSecretBytesMax);
   });

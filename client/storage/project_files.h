@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "client/storage/host_certificate.h"
 #include "shared/base/files.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
@@ -35,7 +36,7 @@ struct Project {
   std::string display_name;  // the volunteer's
   AccountId account_id = 0;
   std::string ca_pem;
-  std::string certificate_pem;      // this host's; replaced when renewed
+  HostCertificate certificate;
   std::string manifest_public_key;  // PEM; pinned at the join
   std::string device_token = {};    // token that it was joined with; empty if an older program joined it
 };

@@ -82,7 +82,9 @@ Status choose_account(const Api& api, const wire::JoinRequest& wanted, const std
   if (!wanted.invite.empty()) {
     request.invite = crypto::hash_token(wanted.invite);
   } else if (!policy.open_to_all) {
-    return Error{ErrorCode::unauthenticated, "this project needs an invite; ask it for a join link that has one"};
+    return Error{ErrorCode::unauthenticated,
+                 "this project needs an invite; ask it for a join link that has one (in a shell a link "
+                 "stands in quotes: without them it ends at the first &)"};
   }
   if (wanted.display_name.empty() && policy.anonymous) {
     request.state = db::AccountState::anonymous;

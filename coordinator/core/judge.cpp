@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/swarm/grid_plan.h"
 
 namespace starling::core {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr RoundIndex kRoundsLeapMax = 1'000'000;
 // After an absence, the round in work, and the one that members may have begun ahead.
 constexpr std::int64_t kRoundsAfterAbsence = 2;
+constexpr int kLiesOnProbation = 2;  // a false report of an account on probation counts twice
 
 std::string does_not_count(const wire::RoundReport& report, std::string_view why) {
   return fmt::format("the report of round {} does not count: {}", report.round, why);
@@ -30,10 +32,27 @@ Error untimely(const wire::RoundReport& report, std::string_view why) {
   return {ErrorCode::failed_precondition, does_not_count(report, why)};
 }
 
-bool is_proven(const KnownHosts& hosts, const std::vector<Seat>& column, const GroupId& group,
-               const wire::SealedTwice& lie) {
-  if (lie.rank >= column.size() || column[lie.rank].peer != lie.owner) return false;
-  const wire::OwnerProof proof = wire::seals_of(lie, group);
+// True if the seals are of the owner's part in this group or, in a grid, in one of its groups.
+bool owns_part(const SeatedGroup& group, const wire::SealedTwice& lie) {
+  const auto sits_in = [&](const std::vector<Seat>& seats) {
+    return std::any_of(seats.begin(), seats.end(), [&](const Seat& seat) { return seat.peer == lie.owner; });
+  };
+  const auto has_rank = [&](const std::vector<Seat>& column) {
+    const bool ordered = group.origin != SeatedGroup::Origin::vouched;
+    return ordered ? lie.rank < column.size() && column[lie.rank].peer == lie.owner : sits_in(column);
+  };
+  if (!group.is_grid()) return lie.group == GroupId{} && has_rank(group.columns.front());
+  for (std::size_t column = 0; column < group.columns.size(); ++column) {
+    const swarm::StageIds ids = swarm::stage_ids(group.id, column);
+    if (lie.group == ids.column || lie.group == ids.spread) return has_rank(group.columns[column]);
+    if (lie.group == ids.heads) return sits_in(group.seats());  // which of them are heads is not kept
+  }
+  return false;
+}
+
+bool is_proven(const KnownHosts& hosts, const SeatedGroup& group, const wire::SealedTwice& lie) {
+  if (!owns_part(group, lie)) return false;
+  const wire::OwnerProof proof = wire::seals_of(lie, group.id);
   const auto is_signed = [&](const wire::Seal& seal) {
     return hosts.has_signed(lie.owner, wire::signed_text(seal), seal.signature);
   };
@@ -102,9 +121,12 @@ std::string Judge::on_report(const Situation& at, const PeerId& reporter, const 
   return kept.ok() ? std::string() : kept.error().message;
 }
 
-// The computer is relied on less, and its account has to earn its say once more.
+// The computer is relied on less, and its account has to earn its say once more. Nobody has any experience of one that
+// is on probation: it sits out the first time.
 void Judge::note_lie(RoundIndex round, const PeerId& reporter, Ops& ops) {
-  if (reputation_.on_false_word(round, reporter)) restart_probation(reporter, ops);
+  const auto account = settings_.known_hosts.account_of(reporter);
+  const bool has_voice = !account || settings_.known_hosts.standing_of(*account).voice;
+  if (reputation_.on_false_word(round, reporter, has_voice ? 1 : kLiesOnProbation)) restart_probation(reporter, ops);
 }
 
 void Judge::restart_probation(const PeerId& peer, Ops& ops) const {
@@ -124,7 +146,7 @@ std::string Judge::on_trouble(const Situation& at, MemberTable& members, const P
   reputation_.on_trouble(reporter, trouble, *column);
   bool proven = false;
   for (const wire::SealedTwice& lie : trouble.proofs) {
-    if (!is_proven(settings_.known_hosts, *column, trouble.group, lie)) {
+    if (!is_proven(settings_.known_hosts, *group, lie)) {
       note_lie(round, reporter, ops);
       return fmt::format("the proof about round {} proves nothing", trouble.round);
     }
@@ -155,7 +177,9 @@ void Judge::hear_of_members(RoundIndex round, const PeerId& reporter, const wire
   const SeatedGroup* group = electorates_.find(report.group);
   if (group == nullptr || group->round != report.round) return;
   const auto column = static_cast<std::size_t>(report.grid ? report.grid->column : 0);
-  if (column < group->columns.size()) reputation_.on_report(reporter, report, group->columns[column]);
+  if (column >= group->columns.size()) return;
+  reputation_.on_report(reporter, report, group->columns[column]);
+  uploads_.on_report(reporter, report, group->columns[column]);
 }
 
 // A result that does not count is void: at once if its round is the current one, and after a while if the rounds before
@@ -184,11 +208,14 @@ void Judge::note_results(const Situation& at, Member& member, const wire::Heartb
 
 void Judge::judge_members(RoundIndex round, MemberTable& members, Ops& ops) {
   std::vector<Reputation::Present> present;
-  for (const auto& [peer, member] : members.all()) present.push_back({peer, wire::dialable(member.endpoint())});
+  for (const auto& [peer, member] : members.all())
+    present.push_back({peer, wire::dialable(member.endpoint()), member.voice});
   reputation_.judge(round, present);
+  uploads_.begin_round(round);
   for (auto& [peer, member] : members.all()) {
     const bool sat_out = member.standing.sits_out;
     member.standing = reputation_.of(peer);
+    member.speeds.seen_upload = uploads_.of(peer);
     if (sat_out != member.standing.sits_out) ops.emplace_back(SeatChanged{peer, !sat_out, explain(member.standing)});
   }
 }

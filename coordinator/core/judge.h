@@ -25,6 +25,7 @@
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/run_status.h"
 #include "coordinator/core/types.h"
+#include "coordinator/core/upload_book.h"
 
 namespace starling::core {
 
@@ -141,6 +142,7 @@ class Judge {
   ClaimBook claims_;
   CreditBook credit_;
   Reputation reputation_;
+  UploadBook uploads_;
   TimePoint without_holder_since_ = kNever;
 };
 

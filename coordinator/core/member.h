@@ -50,6 +50,13 @@ struct Reported {
   bool reports_left = false;  // its call had no room for all reports of the rounds that it has finished
 };
 
+// A member's upload as others have seen it (upload_book.h).
+struct SeenUpload {
+  double bytes_per_s = 0;  // the median
+  double upper = 0;        // a third of the figures are above it
+  std::size_t accounts = 0;
+};
+
 // A member's figures for its computer and its line; 0: not known.
 struct Speeds {
   double samples_per_s = 0;   // smoothed over its calls
@@ -59,6 +66,7 @@ struct Speeds {
   double batch_jitter = 0;
   double upload_bytes_per_s = 0;
   double download_bytes_per_s = 0;
+  SeenUpload seen_upload;        // at the beginning of the round in work
   double relay_bytes_per_s = 0;  // rate that it offers to relay
   double round_trip_s = 0;       // to other members
 };
@@ -114,8 +122,8 @@ struct PlannedSeat {
   TimePoint result_due = kNever;
 };
 
-// A plan waited for the member, which did not come and has not called since the plan's start: it may not have heard of
-// it. Its next call tells whether it could: whoever is late with it lost an answer, or was busy.
+// A plan waited for the member, which did not come. Its next call tells whether it could have: whoever is late with
+// that lost an answer, or was busy.
 struct OpenAbsence {
   RoundIndex round = 0;
   double rounds = 0;  // the length of the wait, in usual rounds

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "coordinator/core/part_limits.h"
 #include "shared/base/permutation.h"
 #include "shared/base/upper_median.h"
 #include "shared/run/round_parts.h"
@@ -56,13 +57,18 @@ double usual_line(std::span<const wire::MemberInfo> members) {
   return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
 }
 
-// A member whose account is on probation owns no more than an equal part, whatever it says of its line.
 std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members) {
   std::vector<wire::MemberInfo> infos;
-  for (const Member* member : members) {
-    infos.push_back(member->info());
-    if (!member->voice) infos.back().share_max = 1 / static_cast<double>(members.size());
-  }
+  for (const Member* member : members) infos.push_back(member->info());
+  return infos;
+}
+
+// Returns the members for a plan of one group, or of this many columns of a grid, with the most that each may own of
+// it. `coming`: members that may come to it late.
+std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members, std::size_t columns, std::size_t coming) {
+  std::vector<wire::MemberInfo> infos = infos_of(members);
+  const std::vector<double> limits = part_limits(members, columns, coming);
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i].share_max = limits[i];
   return infos;
 }
 
@@ -328,14 +334,14 @@ std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& mem
   std::vector<double> ready_s;
   if (columns < 2) {
     for (const Member* member : latecomers(at.now, members, planned)) options.latecomers.push_back(member->endpoint());
-    swarm::RoundPlan made = swarm::plan_round(infos_of(planned), options);
+    swarm::RoundPlan made = swarm::plan_round(infos_of(planned, 1, options.latecomers.size()), options);
     plan.id = made.group.id;
     plan.groups.push_back(std::move(made.group));
     ready_s = std::move(made.ready_s);
     for (const PeerId& peer : made.left_out)
       members.find(peer)->left_out_until = at.now + settings_.options.plans.left_out_for;
   } else {
-    plan.groups = swarm::plan_grid(infos_of(planned), options, columns).columns;
+    plan.groups = swarm::plan_grid(infos_of(planned, columns, 0), options, columns).columns;
     plan.id = plan.groups.front().grid->id;
   }
   const bool waited = std::get<Gathering>(round_).waited;
@@ -493,7 +499,7 @@ std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const Mem
     const PlannedSeat& seat = member.seat;
     if (seat.plan != plan->serial || seat.attended || member.late()) continue;
     const bool calls_on = member.works() && !missed_its_call(member, at.now);
-    absent.push_back({peer, calls_on ? rounds : 0, member.seen > plan->start});
+    absent.push_back({peer, calls_on ? rounds : 0});
   }
   return absent;
 }

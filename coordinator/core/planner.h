@@ -93,7 +93,6 @@ class Planner {
     PeerId peer;
     // How many usual rounds the wait lasted; 0 for a member that has told that it stopped, or has fallen silent.
     double rounds = 0;
-    bool has_called = false;  // since the plan's start, so that it knew of the plan
   };
   // Returns the members for which the plan's group waited, a good part of a usual round long, and that have not begun.
   // Empty while the wait is not over.

@@ -14,6 +14,8 @@ constexpr double kAtOddsWeight = 2;
 // A member that was waited for as long as a round, and called on, sits out after the second time within a few rounds.
 constexpr double kAbsentWeightMax = 2.4;
 constexpr double kAbsentWeightMin = 1;
+// None of the faults that put a member out, and weigh anything, is forgotten within this time.
+constexpr RoundIndex kAcquittedWithin = kRemembered / 2;
 // No machine that errs signs two seals: who does sits out as if it had sat out this many times before.
 constexpr int kTimesOutForProof = 5;
 // a volunteer hears of it when it is relied on less than this: not for having stopped once
@@ -116,10 +118,13 @@ void Reputation::hear(const PeerId& reporter, const Account& account, std::span<
 }
 
 void Reputation::on_absence(RoundIndex round, const PeerId& peer, double rounds) {
-  absences_[round][peer] += std::clamp(kAbsentWeightMax * rounds, kAbsentWeightMin, kAbsentWeightMax);
+  double& weight = absences_[round][peer];
+  weight = std::max(weight, std::clamp(kAbsentWeightMax * rounds, kAbsentWeightMin, kAbsentWeightMax));
 }
 
-bool Reputation::on_false_word(RoundIndex round, const PeerId& peer) { return false_words_[round].insert(peer).second; }
+bool Reputation::on_false_word(RoundIndex round, const PeerId& peer, int times) {
+  return false_words_[round].try_emplace(peer, times).second;
+}
 
 bool Reputation::on_proven_lie(RoundIndex round, const PeerId& peer) {
   if (!proven_lies_[round].insert(peer).second) return false;
@@ -166,8 +171,10 @@ std::size_t Reputation::voices_needed(const PeerId& about) const {
 }
 
 // The accusation counts as the accuser's word when most of those that reported the meeting, the two and their accounts
-// apart, had no trouble with the accused.
+// apart, had no trouble with the accused. Where a member has told the coordinator that it lost the accused itself,
+// others may have passed on what it said: it alone stands for it.
 void Reputation::confirm_accusations(Meeting& meeting) {
+  std::erase_if(meeting.words, [](const Word& word) { return !word.told; });  // more members may have reported since
   for (const auto& [pair, heard_by] : meeting.accusations) {
     const auto& [accuser, accused] = pair;
     const AccountId between[] = {meeting.seats.at(accuser).account, meeting.seats.at(accused).account};
@@ -178,10 +185,10 @@ void Reputation::confirm_accusations(Meeting& meeting) {
         reporters.insert(seat.account);
       }
     }
-    const bool is_known = std::any_of(meeting.words.begin(), meeting.words.end(), [&](const Word& word) {
-      return word.accuser == pair.first && word.accused == pair.second;
-    });
-    if (is_known || heard_by.size() < kVoicesMin || 2 * heard_by.size() <= reporters.size()) continue;
+    const bool is_told =
+        std::any_of(meeting.words.begin(), meeting.words.end(),
+                    [&, about = pair.second](const Word& word) { return word.told && word.accused == about; });
+    if (is_told || heard_by.size() < kVoicesMin || 2 * heard_by.size() <= reporters.size()) continue;
     meeting.words.push_back({accuser, accused, wire::Fault::silent, false});
   }
 }
@@ -235,6 +242,7 @@ void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::set<PeerId> at_odds;
   find_faults(guilty, at_odds);
   weigh(round, guilty, at_odds);
+  acquit(round);
   seat(round, present);
 }
 
@@ -279,8 +287,8 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     }
   }
   for (const auto& [then, peers] : false_words_) {
-    for (const PeerId& peer : peers) {
-      hold_against(peer, then, {weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
+    for (const auto& [peer, times] : peers) {
+      hold_against(peer, then, {times * weight_of(wire::Fault::nonsense), wire::Fault::nonsense});
     }
   }
   for (const auto& [then, peers] : proven_lies_) {
@@ -303,23 +311,39 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
   });
 }
 
+// All faults fade alike, so those of the time when it was put out can be told from what is left of them.
+void Reputation::acquit(RoundIndex round) {
+  for (auto& [peer, record] : records_) {
+    const RoundIndex since = round - record.out_from;
+    if (round >= record.out_until || since <= 0 || since > kAcquittedWithin) continue;
+    if (record.faults >= decayed(limit(record.times_out - 1), since)) continue;
+    --record.times_out;
+    record.out_until = record.good_from = round;
+  }
+}
+
 void Reputation::seat(RoundIndex round, std::span<const Present> present) {
   const auto sits_out = [round](const Record& record) {
     const bool relapsed = record.good_from > record.out_until && record.faults >= limit(record.times_out);
     return round < record.out_until || relapsed;
   };
-  std::size_t out = 0;
+  std::size_t with_voice = 0;
+  std::size_t out = 0;  // with a voice
+  std::set<PeerId> on_probation;
   bool callable = false;
   for (const Present& one : present) {
     const auto record = records_.find(one.peer);
     const bool goes = record != records_.end() && sits_out(record->second);
-    out += goes ? 1 : 0;
+    with_voice += one.voice ? 1 : 0;
+    out += one.voice && goes ? 1 : 0;
     callable = callable || (one.callable && !goes);
+    if (!one.voice) on_probation.insert(one.peer);
   }
-  const bool may_go = 3 * out <= present.size() && callable;
+  const bool few = 3 * out <= with_voice;
   for (auto& [peer, record] : records_) {
-    record.standing.sits_out = may_go && sits_out(record);
+    record.standing.sits_out = callable && (few || on_probation.contains(peer)) && sits_out(record);
     if (record.standing.sits_out && round >= record.out_until) {
+      record.out_from = round;
       record.out_until = record.good_from = round + rounds_out(++record.times_out);
     }
     record.standing.waited_for = record.times_out == 0 && record.standing.rounds < kNotWaitedFor;

@@ -14,7 +14,8 @@
 //
 // Faults count less with every round, and are forgotten after kRemembered rounds: a computer that merely slept soon has
 // its old place. Faults together make a member own less, then no part, and then sit out some rounds. When it is back,
-// fewer faults are enough, and it sits out twice as many rounds.
+// fewer faults are enough, and it sits out twice as many rounds. A member that would not have been put out by what is
+// known meanwhile comes back at once, as if it never had been: its accusers turned out to be the ones at fault.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,7 @@ class Reputation {
   struct Present {
     PeerId peer;
     bool callable = false;  // may own a part
+    bool voice = true;      // its account's
   };
 
   // Takes one member's report of a round that it finished in a group with these seats. Only the first report of a
@@ -74,18 +76,20 @@ class Reputation {
   void on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats);
   // Notes that the coordinator itself knows that the member's word in `round` is false: others measured another
   // held-out loss (EvaluationTurn), or it reported a result that it cannot have. False if that was known before.
-  bool on_false_word(RoundIndex round, const PeerId& peer);
+  // `times`: it counts as if it had been said in this number of rounds.
+  bool on_false_word(RoundIndex round, const PeerId& peer, int times = 1);
   // Takes one member's complaints about a round that failed for it, which are heard as a report's, and the accusations
   // that it heard there.
   void on_trouble(const PeerId& reporter, const wire::RoundTrouble& trouble, std::span<const Seat> seats);
   // Notes that the member's lie in `round` is proven by its own signatures: it sits out. False if that was known.
   bool on_proven_lie(RoundIndex round, const PeerId& peer);
   // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: the
-  // length of the wait, in usual rounds.
+  // length of the wait, in usual rounds; the longest of a round counts.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds);
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
-  // Judges everybody by the rounds before `round`. No more than a third of the members present sits out, and never all
-  // that others can call: the fault lies elsewhere then.
+  // Judges everybody by the rounds before `round`. No more than a third of the members present that have a voice sits
+  // out, and never all that others can call: the fault lies elsewhere then. Accounts are easily made, so any number of
+  // members on probation may sit out: their number protects nobody.
   void judge(RoundIndex round, std::span<const Present> present);
   [[nodiscard]] Standing of(const PeerId& peer) const;
 
@@ -128,15 +132,17 @@ class Reputation {
   // Sorts out who is at fault, and who is at odds.
   void find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds) const;
   void weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds);
+  void acquit(RoundIndex round);
   void seat(RoundIndex round, std::span<const Present> present);
 
   std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
-  std::map<RoundIndex, std::set<PeerId>> false_words_;
+  std::map<RoundIndex, std::map<PeerId, int>> false_words_;  // with the times that each counts
   std::map<RoundIndex, std::set<PeerId>> proven_lies_;
   std::map<RoundIndex, std::map<PeerId, double>> absences_;  // the weight of each
   struct Record {
     double faults = 0;
     int times_out = 0;         // those that count against it
+    RoundIndex out_from = 0;   // when it was put out last
     RoundIndex out_until = 0;  // takes part from this round on
     RoundIndex good_from = 0;  // the first round without a fault since
     Standing standing;

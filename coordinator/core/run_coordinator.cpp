@@ -81,7 +81,7 @@ class RunCoordinator::Impl {
   void compare_holders(TimePoint now);
   void drop_failed_plan(TimePoint now, WallTime wall);
   void charge_absentees(TimePoint now);
-  void settle_absence(TimePoint now, Member& member, Ops& ops);
+  void settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops);
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
   void give_up(const GroupId& group);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
@@ -107,7 +107,7 @@ Judge::Situation RunCoordinator::Impl::judging(TimePoint now, WallTime wall) con
 // Notes the member as its call shows it.
 Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
                                         HeartbeatDecision& decision) {
-  if (Member* known = members.find(who.peer)) settle_absence(now, *known, decision.ops);
+  if (Member* known = members.find(who.peer)) settle_absence(now, *known, heartbeat, decision.ops);
   Member& member = members.touch(now, who, heartbeat);
   member.standing = judge.standing_of(who.peer);
   member.voice = settings.known_hosts.standing_of(who.account).voice;
@@ -208,33 +208,36 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
   }
 }
 
-// Members that were waited for long and did not begin are charged for the others' time: at once if they had called
-// since the start, otherwise when they call again.
+// Members that were waited for long and did not begin pay like one that crashed, and for the others' time when their
+// next call shows that they could have come.
 void RunCoordinator::Impl::charge_absentees(TimePoint now) {
   for (const Planner::Absentee& absentee : planner.absentees(planning(now), members)) {
     Member& member = *members.find(absentee.peer);
     member.stayed_away = true;
-    if (absentee.has_called || absentee.rounds <= 0) {
-      judge.on_absence(run.round, absentee.peer, absentee.rounds);
-    } else if (!member.absence) {
-      member.absence = OpenAbsence{run.round, absentee.rounds};
-    }
+    judge.on_absence(run.round, absentee.peer, 0);
+    if (absentee.rounds > 0 && !member.absence) member.absence = OpenAbsence{run.round, absentee.rounds};
   }
 }
 
-// A member that calls on time has its answers, and stayed away.
-void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, Ops& ops) {
+// A member that calls on time has its answers, and stayed away, unless it has come in the meantime: too late, as one
+// does whose answer took long.
+void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops) {
   const std::optional<OpenAbsence> absence = std::exchange(member.absence, std::nullopt);
-  if (!absence) return;
-  judge.on_absence(absence->round, member.who.peer, missed_its_call(member, now) ? 0 : absence->rounds);
+  if (!absence || missed_its_call(member, now)) return;
+  if (heartbeat.phase == wire::MemberPhase::averaging || heartbeat.state_round > absence->round) return;
+  judge.on_absence(absence->round, member.who.peer, absence->rounds);
   judge.judge_members(run.round, members, ops);  // it may be out of the next plan
 }
 
 void RunCoordinator::Impl::go_on_from(TimePoint now, const Decision& decision, Ops& ops) {
-  charge_absentees(now);
   for (const PeerId& peer : decision.contributors) {
-    if (Member* member = members.find(peer)) member->met_in = run.round;
+    Member* member = members.find(peer);
+    if (member == nullptr) continue;
+    member->met_in = run.round;
+    member->seat.attended = true;  // whether its word of that has come or not
+    member->stayed_away = false;
   }
+  charge_absentees(now);
   const bool dealt = decision.origin == SeatedGroup::Origin::dealt;
   if (dealt) {
     if (run.follows_round) {

@@ -126,7 +126,10 @@ void Connection::on_bytes(std::string_view bytes) {
 void Connection::submit() {
   WorkerPool::Job job{parser_.take(), {peer_, ""}, {}};
   // A client with a certificate of ours has come through no proxy that ends TLS, so its headers are its own.
-  job.caller.address = peer_ ? address_.text : caller_of(address_.text, job.request.headers, settings_.proxies);
+  const ForwardedCaller caller =
+      peer_ ? ForwardedCaller{address_.text, {}} : caller_of(address_.text, job.request.headers, settings_.proxies);
+  job.caller.address = caller.address;
+  if (!caller.unreadable.empty()) settings_.mediator.on_unreadable_client(address_, caller.unreadable);
   ++requests_;
   if (draining_ || requests_ >= limits().requests_per_connection_max || now() >= expires_) {
     job.request.keep_alive = false;

@@ -27,6 +27,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // False if the queue is full.
     virtual bool submit(WorkerPool::Job& job) = 0;
     virtual void on_refused() = 0;  // a request was malformed or over a limit
+    // A trusted proxy noted something else than an address, so its own counts as the client's.
+    virtual void on_unreadable_client(const Address& proxy, const std::string& entry) = 0;
     // The handshake failed because one end does not accept the other's certificate.
     virtual void on_untrusted(const Connection& connection, const Error& why) = 0;
     virtual void on_closed(Connection& connection, End end) = 0;

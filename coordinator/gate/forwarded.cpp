@@ -22,24 +22,33 @@ std::string noted(const Headers& headers) {
   return all;
 }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
+// The address in an entry, without blanks and quotes around it, brackets, and a port.
+std::string address_in(std::string_view entry) {
+  constexpr std::string_view kAround = " \t\"";
+  const std::size_t first = entry.find_first_not_of(kAround);
   if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+  entry = entry.substr(first, entry.find_last_not_of(kAround) - first + 1);
+  if (entry.front() == '[') return std::string(entry.substr(1, entry.find(']') - 1));
+  const bool has_port = std::count(entry.begin(), entry.end(), ':') == 1;  // in brackets where the address has colons
+  return std::string(has_port ? entry.substr(0, entry.find(':')) : entry);
 }
 
 }  // namespace
 
-std::string caller_of(const std::string& socket_address, const Headers& headers, std::span<const std::string> proxies) {
-  std::string caller = socket_address;
+ForwardedCaller caller_of(const std::string& socket_address, const Headers& headers,
+                          std::span<const std::string> proxies) {
+  ForwardedCaller caller{socket_address, {}};
   std::string left = noted(headers);
-  while (holds(proxies, caller) && !left.empty()) {
+  while (holds(proxies, caller.address) && !left.empty()) {
     const std::size_t comma = left.rfind(',');
-    const std::string last = trimmed(comma == std::string::npos ? left : left.substr(comma + 1));
+    const std::string last = comma == std::string::npos ? left : left.substr(comma + 1);
     left.resize(comma == std::string::npos ? 0 : comma);
-    const auto parsed = parse_address(last, 0);
-    if (!parsed) return caller;  // a proxy that notes no address: its own is all that is known
-    caller = address_of(parsed->storage).text;
+    const auto parsed = parse_address(address_in(last), 0);
+    if (!parsed) {
+      caller.unreadable = last;
+      return caller;
+    }
+    caller.address = address_of(parsed->storage).text;
   }
   return caller;
 }

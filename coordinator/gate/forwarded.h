@@ -14,6 +14,11 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // The address that a request is taken to come from: the socket's own, unless that is one of `proxies`. Then it is the
 // last address of X-Forwarded-For that is not a proxy's, which is the one that the outermost proxy saw; the entries
 // before it may be forged by anybody. Addresses are texts as address_of() writes them.
-std::string caller_of(const std::string& socket_address, const Headers& headers, std::span<const std::string> proxies);
+struct ForwardedCaller {
+  std::string address;
+  std::string unreadable;  // an entry that a proxy wrote and that is no address: the proxy's own is all that is known
+};
+ForwardedCaller caller_of(const std::string& socket_address, const Headers& headers,
+                          std::span<const std::string> proxies);
 
 }  // namespace starling::gate

@@ -86,6 +86,7 @@ struct Gate::Parts final : Connection::Mediator {
 
   bool submit(WorkerPool::Job& job) override;
   void on_refused() override { counters.bad_requests += 1; }
+  void on_unreadable_client(const Address& proxy, const std::string& entry) override;
   void on_untrusted(const Connection& connection, const Error& why) override;
   void on_closed(Connection& connection, Connection::End end) override;
   std::span<char> read_buffer() override { return buffer; }
@@ -104,6 +105,7 @@ struct Gate::Parts final : Connection::Mediator {
   std::map<std::array<std::uint8_t, 16>, int> by_address;
   TimePoint drain_until = kNever;  // set when draining
   LogLimit untrusted_logged;
+  LogLimit unreadable_logged{std::chrono::hours(1)};
   std::unique_ptr<WorkerPool> workers;
 };
 
@@ -181,6 +183,17 @@ void Gate::Parts::on_untrusted(const Connection& connection, const Error& why) {
   if (!kept_back) return;
   log_warning("a call from {} was refused: {}{}", connection.address().text, why.message,
               *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
+}
+
+void Gate::Parts::on_unreadable_client(const Address& proxy, const std::string& entry) {
+  constexpr std::size_t kShown = 60;
+  const auto kept_back = unreadable_logged.admit(clock.now());
+  if (!kept_back) return;
+  log_warning(
+      "the trusted proxy {} wrote '{}' into X-Forwarded-For, which is no address: its own counts for limits and "
+      "bans{}",
+      proxy.text, entry.substr(0, kShown),
+      *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
 }
 
 void Gate::Parts::tick() {

@@ -20,6 +20,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/base/os_error.h"
+#include "shared/base/shell_words.h"
 #include "shared/crypto/digest.h"
 
 namespace starling::server {
@@ -397,7 +398,8 @@ Status restore(const RestoreOptions& options) {
   const ProjectFiles to(options.to);
   STARLING_TRY(make_new_folder(options.to));
   STARLING_TRY(keep_if_whole(copy_backup(ProjectFiles(options.backup), keys, to), options.to));
-  fmt::print("restored into '{0}'; serve it with: starling-coordinator serve {0}\n", options.to.string());
+  fmt::print("restored into '{}'; serve it with: starling-coordinator serve {}\n", options.to.string(),
+             shell_word(options.to.string()));
   tell_missing(to);
   return missing_keys(to).empty() ? state_runs(to) : Status();
 }

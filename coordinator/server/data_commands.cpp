@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "coordinator/dataset/out_folder.h"
 #include "coordinator/server/commands.h"
+#include "shared/base/machine_limits.h"
 #include "shared/base/words.h"
 
 namespace starling::server {
@@ -32,7 +32,7 @@ Status prepare_text(const dataset::TextOptions& options) {
     return Error{ErrorCode::invalid_argument, "give either --vocabulary, to learn one, or --tokenizer"};
   }
   dataset::TextOptions with_threads = options;
-  with_threads.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  with_threads.threads = processors_allowed();
   dataset::Progress progress(tell);
   STARLING_ASSIGN(const dataset::Prepared prepared, dataset::prepare_text(with_threads, progress));
   print_prepared(prepared, options.cut, "tokens", "vocabulary");

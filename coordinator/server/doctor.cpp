@@ -16,6 +16,7 @@
 #include "coordinator/server/server_link.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/shell_words.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/epochs.h"
@@ -57,7 +58,7 @@ Status check_secret(const std::filesystem::path& file) {
   struct stat info = {};
   if (::stat(file.c_str(), &info) != 0) return Error{ErrorCode::not_found, "the file is missing"};
   if ((info.st_mode & 077) != 0) {
-    return Error{ErrorCode::permission_denied, fmt::format("others may read it; run: chmod 600 '{}'", file.string())};
+    return Error{ErrorCode::permission_denied, "others may read it; run: chmod 600 " + shell_word(file.string())};
   }
   return {};
 }
@@ -163,12 +164,12 @@ Status check_backup(const Project& project, WallTime now) {
     return Error{
         ErrorCode::not_found,
         fmt::format("none was made from here; the database is at {}: see to copies there, and of this folder's "
-                    "keys and artefacts, or use: starling-coordinator backup now '{}'",
-                    database_place(project), project.files.directory.string())};
+                    "keys and artefacts, or use: starling-coordinator backup now {}",
+                    database_place(project), shell_word(project.files.directory.string()))};
   }
   if (!last) {
-    return Error{ErrorCode::not_found, fmt::format("there is none; make one with: starling-coordinator backup now '{}'",
-                                                   project.files.directory.string())};
+    return Error{ErrorCode::not_found, fmt::format("there is none; make one with: starling-coordinator backup now {}",
+                                                   shell_word(project.files.directory.string()))};
   }
   if (now.unix_ms - last->at.unix_ms <= kBackupAgeMs) return {};
   return Error{ErrorCode::failed_precondition,

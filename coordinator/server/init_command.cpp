@@ -8,6 +8,7 @@
 #include "coordinator/server/commands.h"
 #include "db/postgres/open.h"
 #include "shared/base/clock.h"
+#include "shared/base/shell_words.h"
 
 namespace starling::server {
 namespace {
@@ -46,10 +47,11 @@ Status init_project(const InitOptions& options) {
   fmt::print("  its identity  sha256:{}\n", project->authority.fingerprint().hex());
   fmt::print("  keep          {0}/ca.key and {0}/manifest.key: whoever has them is the project\n", directory);
   if (!config.database.empty()) fmt::print("  its database  {}\n", database_place(*project));
+  const std::string word = shell_word(directory);
   fmt::print("next:\n");
-  fmt::print("  starling-coordinator run create {} manifest.toml\n", directory);
-  fmt::print("  starling-coordinator run start {}\n", directory);
-  fmt::print("  starling-coordinator serve {}\n", directory);
+  fmt::print("  starling-coordinator run create {} manifest.toml\n", word);
+  fmt::print("  starling-coordinator run start {}\n", word);
+  fmt::print("  starling-coordinator serve {}\n", word);
   fmt::print("a first volunteer may join within 7 days with:\n");
   return new_invite({.directory = options.directory});
 }

@@ -7,6 +7,7 @@
 
 #include "coordinator/server/commands.h"
 #include "shared/base/log.h"
+#include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 
 namespace {
@@ -621,9 +622,7 @@ void add_backup(CLI::App& cli, Commands& commands) {
   restore_command->callback([&commands] { commands.chosen = [&commands] { return restore(commands.care.restore); }; });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   CLI::App cli{"starling-coordinator: a community's neural network, trained by volunteers"};
   Commands commands;
   cli.require_subcommand(1);
@@ -665,3 +664,7 @@ int main(int argc, char** argv) {
   fmt::print(stderr, "starling-coordinator: {}\n", done.error().message);
   return kFailed;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return with_output_written("starling-coordinator", run_program(argc, argv)); }

@@ -130,7 +130,7 @@ Status plan_ahead(const PlanAheadOptions& options) {
   if (!hosts) return hosts.error();
   const std::vector<Prospect> rows =
       operations::prospects(wanted.manifest, *hosts, {.local_steps = static_cast<double>(options.local_steps)});
-  if (!options.plot.empty()) STARLING_TRY(write_file_atomically(options.plot, picture(rows, options, hosts->size())));
+  if (!options.plot.empty()) STARLING_TRY(write_where_told(options.plot, picture(rows, options, hosts->size())));
   if (options.json) {
     print_json(rows, options.samples);
   } else {

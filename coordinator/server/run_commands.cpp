@@ -12,6 +12,7 @@
 #include "coordinator/server/run_script.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
+#include "shared/base/shell_words.h"
 #include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
@@ -40,7 +41,8 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   }
   fmt::print("  begins    with state {}, which is signed\n", manifest.initial_state_digest.brief());
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
-  fmt::print("start it with: starling-coordinator run start {} {}\n", directory.string(), manifest.run_id);
+  fmt::print("start it with: starling-coordinator run start {} {}\n", shell_word(directory.string()),
+             shell_word(manifest.run_id));
   fmt::print("{}\n", manifest.run_id);
 }
 
@@ -243,8 +245,9 @@ Status clone_run(const CloneOptions& options) {
   STARLING_TRY(write_file_atomically(
       options.file, fmt::format("# Made from run '{}'. Change what is to be different, then: run create\n\n{}",
                                 run.run_id, manifest::write_operator_manifest(draft))));
-  fmt::print("a draft of run '{0}' is in '{1}'; change it, then: starling-coordinator run create '{2}' '{1}'\n",
-             draft.manifest.run_id, options.file.string(), options.directory.string());
+  fmt::print("a draft of run '{}' is in '{}'; change it, then: starling-coordinator run create {} {}\n",
+             draft.manifest.run_id, options.file.string(), shell_word(options.directory.string()),
+             shell_word(options.file.string()));
   return {};
 }
 

@@ -54,7 +54,7 @@ void FirstRunWizard::changeWho() {
 void FirstRunWizard::addReadyOption(QWidget* option) { static_cast<ReadyPage*>(page(kReady))->addOption(option); }
 
 QString findJoinLink(const QString& text) {
-  static const QRegularExpression link(QStringLiteral("starling://\\S+"));
+  static const QRegularExpression link(QStringLiteral("starling://\\S+"), QRegularExpression::CaseInsensitiveOption);
   return link.match(text).captured(0);
 }
 

@@ -26,6 +26,10 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
 Status write_file_atomically(const std::filesystem::path& path, std::span<const std::string_view> pieces,
                              const WriteOptions& options = {});
 
+// Writes to a path that a person named. A file is replaced as above, also behind a symbolic link, which stays; what is
+// no file (a device, a pipe, a terminal) is written into.
+Status write_where_told(const std::filesystem::path& path, std::string_view bytes, const WriteOptions& options = {});
+
 // Forces a file's bytes, or a folder's entries, to the disk.
 Status sync_to_disk(const std::filesystem::path& path);
 

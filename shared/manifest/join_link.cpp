@@ -1,5 +1,6 @@
 #include "shared/manifest/join_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "shared/wire/web_address.h"
@@ -47,7 +48,31 @@ Status parse_field(std::string_view field, JoinLink& link, bool& has_ca, bool& h
   return bad("it has a field that this version does not know");
 }
 
+bool equal_without_case(char one, char other) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return small(one) == small(other);
+}
+
 }  // namespace
+
+std::string find_join_link(std::string_view text) {
+  const auto scheme = std::search(text.begin(), text.end(), kScheme.begin(), kScheme.end(), equal_without_case);
+  if (scheme == text.end()) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(kBlanks) - first + 1));
+  }
+  std::string_view rest = text.substr(static_cast<std::size_t>(scheme - text.begin()) + kScheme.size());
+  std::string link(kScheme);
+  constexpr std::string_view kAmpersand = "&amp;";
+  while (!rest.empty() && only_of(rest.substr(0, 1), kLetters, "-_.:/?=&%[]")) {
+    link += rest.front();
+    rest.remove_prefix(rest.starts_with(kAmpersand) ? kAmpersand.size() : 1);
+  }
+  while (link.ends_with('.') || link.ends_with(':')) link.pop_back();
+  return link;
+}
 
 Result<JoinLink> parse_join_link(std::string_view text) {
   if (text.size() > kJoinLinkBytesMax) return bad("it is too long");

@@ -22,6 +22,10 @@ struct JoinLink {
   friend bool operator==(const JoinLink&, const JoinLink&) = default;
 };
 
+// Returns the link in a text that somebody pasted: without what stands around it (blanks, line ends, quotes, <>, a full
+// stop), its scheme in small letters, and "&amp;" as "&". A text without a link is returned without blanks around it.
+std::string find_join_link(std::string_view text);
+
 // Strict: accepts known fields only, each once, with nothing before or after. The message says which part is wrong.
 Result<JoinLink> parse_join_link(std::string_view text);
 std::string format_join_link(const JoinLink& link);

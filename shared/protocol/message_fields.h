@@ -115,6 +115,12 @@ void each_field(Visitor& visit, Seen<Visitor, GridShare>& grid) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ReceivedRate>& received) {
+  visit("member", received.member, Whole{0, kGroupMembersMax - 1});
+  visit("bytes_per_s", received.bytes_per_s, kRate);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("round", report.round, kCount);
   visit("group", report.group);
@@ -130,6 +136,7 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("bytes_sent", report.bytes_sent, kCount);
   visit("bytes_received", report.bytes_received, kCount);
   visit("complaints", report.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
+  visit("received", report.received, Items{kReceivedMax}, kLeftOutIfUnset);
   visit("signed_by", report.signature);
 }
 
@@ -143,6 +150,7 @@ void each_field(Visitor& visit, Seen<Visitor, SealedTwice>& lie) {
   visit("one_signature", lie.one_signature);
   visit("other", lie.other);
   visit("other_signature", lie.other_signature);
+  visit("group", lie.group, kLeftOutIfUnset);
 }
 
 template <typename Visitor>

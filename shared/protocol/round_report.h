@@ -16,6 +16,7 @@ namespace starling::wire {
 
 constexpr std::size_t kReportsPerHeartbeatMax = 16;
 constexpr std::size_t kComplaintsMax = 16;  // in a report
+constexpr std::size_t kReceivedMax = 16;    // likewise
 
 // The way in which a member did not keep its part of the plan.
 enum class Fault : std::uint8_t {
@@ -31,6 +32,12 @@ std::string_view to_string(Fault fault);
 struct Complaint {
   PeerId peer;
   Fault fault = Fault::gone;
+};
+
+// The rate at which data of another member came in, in the best moments of the links with it.
+struct ReceivedRate {
+  std::int64_t member = 0;  // its place among the report's members
+  double bytes_per_s = 0;
 };
 
 // The work of one averaging group, reported by a member that finished the round. Reports of one group agree bit for
@@ -64,6 +71,7 @@ struct RoundReport {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   std::vector<Complaint> complaints{};       // the reporter's own
+  std::vector<ReceivedRate> received{};      // from some of the members; others report the rest
   std::optional<PeerSignature> signature{};  // the reporter's, over signed_text(); made when the report is sent
 };
 

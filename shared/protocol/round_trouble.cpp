@@ -10,13 +10,15 @@ SealedTwice sealed_twice(const PeerId& owner, const OwnerProof& proof) {
           proof.one.part_digest,
           proof.one.signature.signature,
           proof.other.part_digest,
-          proof.other.signature.signature};
+          proof.other.signature.signature,
+          {}};
 }
 
 OwnerProof seals_of(const SealedTwice& lie, const GroupId& group) {
+  const GroupId& sealed = lie.group == GroupId{} ? group : lie.group;
   OwnerProof proof;
-  proof.one = {group, lie.plan_digest, lie.rank, lie.one, {lie.key, lie.one_signature}};
-  proof.other = {group, lie.plan_digest, lie.rank, lie.other, {lie.key, lie.other_signature}};
+  proof.one = {sealed, lie.plan_digest, lie.rank, lie.one, {lie.key, lie.one_signature}};
+  proof.other = {sealed, lie.plan_digest, lie.rank, lie.other, {lie.key, lie.other_signature}};
   return proof;
 }
 

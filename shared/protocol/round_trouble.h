@@ -26,9 +26,10 @@ struct SealedTwice {
   SignatureBytes one_signature;
   Hash128 other;
   SignatureBytes other_signature;
+  GroupId group{};  // the group of these seals, which in a grid is not the one that the word is about; else zero
 };
 SealedTwice sealed_twice(const PeerId& owner, const OwnerProof& proof);
-// The seals, for a part in this group.
+// The seals, for a part in this group unless the lie names another.
 OwnerProof seals_of(const SealedTwice& lie, const GroupId& group);
 
 // One member said that another one of its group is lost, and was believed, although the reporter had no trouble with

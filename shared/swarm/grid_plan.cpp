@@ -93,19 +93,22 @@ struct Spread {
 Spread plan_spread(const wire::GroupInfo& column, std::span<const wire::MemberInfo> infos,
                    std::span<const wire::MemberInfo> heads) {
   std::vector<Link> links;
+  std::vector<double> shares_max;
   Spread spread;
   const bool has_direct = any_direct(infos);
   for (const wire::GroupMember& member : column.members) {
     const auto is_it = [&](const wire::MemberInfo& info) { return info.endpoint.peer == member.endpoint.peer; };
     const wire::MemberInfo& info = *std::find_if(infos.begin(), infos.end(), is_it);
     links.push_back({info.upload_bytes_per_s, info.download_bytes_per_s, owns(info, has_direct)});
+    shares_max.push_back(info.share_max);
     spread.seats.push_back({0, std::any_of(heads.begin(), heads.end(), is_it)});
   }
   const double bytes_per_float =
       narrower_codecs(wire::codec_from_name(column.codec).value(), false).front().bytes_per_float;
   std::vector<Load> loads;
   for (const Link& link : with_typical_speeds(links)) {
-    loads.push_back({link, spread.seats[loads.size()].head ? bytes_per_float : 0});
+    const std::size_t rank = loads.size();
+    loads.push_back({link, spread.seats[rank].head ? bytes_per_float : 0, false, 1, shares_max[rank]});
   }
   const Shares shares = share_out(loads, {static_cast<double>(column.vector_floats), bytes_per_float});
   spread.seconds = shares.round_s;
@@ -148,6 +151,11 @@ GroupId derived_id(const GroupId& of, std::int64_t tag, std::int64_t number) {
   return id;
 }
 
+StageIds stage_ids(const GroupId& grid, std::size_t column) {
+  const auto number = static_cast<std::int64_t>(column);
+  return {derived_id(grid, kColumnTag, number), derived_id(grid, kHeadsTag, 0), derived_id(grid, kSpreadTag, number)};
+}
+
 std::size_t columns_of(std::span<const wire::MemberInfo> members, std::size_t size_max) {
   const bool has_direct = any_direct(members);
   const auto owners = static_cast<std::size_t>(std::count_if(
@@ -180,7 +188,7 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
   wire::GridPlan grid;
   grid.id = derived_id(heads.group.id, kGridTag, 0);
   grid.columns = static_cast<std::uint32_t>(columns);
-  grid.heads_id = derived_id(grid.id, kHeadsTag, 0);
+  grid.heads_id = stage_ids(grid.id, 0).heads;
   wire::GroupInfo heads_group = heads.group;
   align(heads_group);
   for (const wire::GroupMember& member : heads_group.members) {
@@ -202,9 +210,10 @@ GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions
     RoundPlan planned = plan_round(dealt[c], stage);
     wire::GroupInfo& column = planned.group;
     align(column);
-    column.id = derived_id(grid.id, kColumnTag, static_cast<std::int64_t>(c));
+    const StageIds ids = stage_ids(grid.id, c);
+    column.id = ids.column;
     grid.column = static_cast<std::uint32_t>(c);
-    grid.spread_id = derived_id(grid.id, kSpreadTag, static_cast<std::int64_t>(c));
+    grid.spread_id = ids.spread;
     Spread spread = plan_spread(column, dealt[c], heads_by_column[c]);
     grid.spread = std::move(spread.seats);
     column.grid = grid;

@@ -15,6 +15,7 @@ constexpr std::size_t kHeadsPerColumn = 2;
 // A column with fewer members has no majority after it loses one.
 constexpr std::size_t kColumnMembersMin = 3;
 
+// A plan for all columns.
 struct GridRound {
   std::vector<wire::GroupInfo> columns;  // each with its grid, which names all heads
   double averaging_s = 0;                // until everybody holds the result
@@ -37,5 +38,13 @@ std::vector<std::int64_t> aligned_parts(std::int64_t vector_floats, std::int64_t
 
 // Returns an id derived from `of`: equal on every machine.
 GroupId derived_id(const GroupId& of, std::int64_t tag, std::int64_t number);
+
+// The ids of the groups in which a column's members average.
+struct StageIds {
+  GroupId column;
+  GroupId heads;  // one group for all columns
+  GroupId spread;
+};
+StageIds stage_ids(const GroupId& grid, std::size_t column);
 
 }  // namespace starling::swarm

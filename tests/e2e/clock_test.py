@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Volunteers whose clocks are an hour off, either way, work as others do; so do those that slept for a day."""
+"""Volunteers whose clocks are an hour off, either way, work as others do; so do those that slept for a day, and a swarm
+that was off for days."""
 
 import os
+import shutil
 import time
 
 import programs
@@ -17,6 +19,8 @@ def shifted_clock(seconds):
 
 
 class WrongClocks(SwarmCase):
+    SETTINGS = {"checkpoint_rounds": 3}
+
     @classmethod
     def prepare(cls):
         cls.fast, cls.slow, cls.right = cls.swarm.volunteers
@@ -64,7 +68,32 @@ class WrongClocks(SwarmCase):
 
         programs.wait_until(reached, "everybody reaches the coordinator")
 
-    def test_4_in_the_end_all_sides_agree(self):
+    def copies_from(self, first):
+        """Waits for a copy of a state that the coordinator got from a volunteer, of this round or a later one."""
+        programs.wait_until(lambda: self.swarm.coordinator.rows("SELECT 1 FROM checkpoint WHERE round >= ?", first),
+                            f"a copy of the state of round {first} or later")
+
+    def test_4_whoever_asks_about_teams_shows_the_renewed_one(self):
+        for volunteer in self.swarm.volunteers:
+            volunteer.command("team", "show")
+
+    def test_5_so_does_whoever_brings_a_copy_of_the_state(self):
+        """Takes a minute: there is no copy sooner after another."""
+        (last,), = self.swarm.coordinator.rows("SELECT max(round) FROM round")
+        self.copies_from(last + 1)
+
+    def test_6_a_swarm_that_was_off_for_days_and_lost_its_state_comes_back(self):
+        for volunteer in self.swarm.volunteers:
+            volunteer.daemon.stop()
+            shutil.rmtree(volunteer.folder / "checkpoints")
+        self.swarm.coordinator.server.stop()
+        self.swarm.coordinator.server.environment = shifted_clock(75 * HOUR_S)
+        self.swarm.coordinator.serve()
+        for volunteer in self.swarm.volunteers:
+            volunteer.start()
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+
+    def test_7_in_the_end_all_sides_agree(self):
         self.assert_all_sides_agree(5)
 
 

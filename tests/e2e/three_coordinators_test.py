@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Three coordinators share one PostgreSQL database behind a load balancer, and are killed one after another, the leader
-too. Rounds continue, and the ledger holds every contribution once.
+too. Rounds continue, and the ledger holds every contribution once. Then the run goes back to an earlier state.
 
     three_coordinators_test.py [--every S] [--minutes M]    longer: one is killed every S seconds, for M minutes
 """
@@ -60,7 +60,7 @@ class Fleet(programs.Coordinator):
 
 @unittest.skipIf(missing(), missing())
 class ThreeCoordinators(SwarmCase):
-    SETTINGS = {"target_batch_size": 512, "peers_max": 64}
+    SETTINGS = {"target_batch_size": 512, "peers_max": 64, "checkpoint_rounds": 3}
 
     @classmethod
     def prepare(cls):
@@ -137,6 +137,29 @@ class ThreeCoordinators(SwarmCase):
         self.fleet.command("credit", "check", self.fleet.folder)
         self.fleet.command("doctor", self.fleet.folder)
         self.assertEqual(self.fleet.run_status(RUN_ID)["run_id"], RUN_ID)
+
+    def number(self, query):
+        """The one number that the query finds; None if it finds none."""
+        rows = self.postgres.rows(DATABASE, query)
+        return int(rows[0][0]) if rows and rows[0][0] else None
+
+    def test_5_a_run_that_three_serve_goes_back_and_its_credit_is_reversed(self):
+        self.fleet.start_run(RUN_ID)
+        self.wait_for_rounds(self.swarm.volunteers, 1)
+        first_copy = "SELECT min(round) FROM checkpoint"
+        to = programs.wait_until(lambda: self.number(first_copy), "a copy of the state")
+        self.fleet.command("run", "rollback", self.fleet.folder, RUN_ID, "--to", to, "--credit", "reverse", "--yes")
+        at = self.number("SELECT round FROM rollback")
+        self.assertGreater(at, to)
+        given_up = f"FROM contribution WHERE round BETWEEN {to} AND {at}"
+        self.assertEqual(self.number(f"SELECT coalesce(sum(samples), 0) {given_up}"), 0)
+        self.assertGreater(self.number(f"SELECT count(*) {given_up} AND reverses IS NOT NULL"), 0)
+        of_all = (f"SELECT min(round) FROM (SELECT round FROM contribution WHERE round > {at} AND reverses IS NULL "
+                  f"GROUP BY round HAVING count(*) = {len(self.swarm.volunteers)}) joint")
+        programs.wait_until(lambda: self.number(of_all), "a round of all after it")
+        self.fleet.command("credit", "check", self.fleet.folder)
+        self.assertIn("run rollback", self.fleet.command("audit", self.fleet.folder).stdout)
+        self.fleet.command("audit", self.fleet.folder, "--verify")
 
 
 if __name__ == "__main__":

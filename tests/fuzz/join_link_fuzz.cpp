@@ -5,7 +5,9 @@
 using namespace starling;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto link = manifest::parse_join_link(testing::text_of(data, size));
+  const std::string found = manifest::find_join_link(testing::text_of(data, size));
+  VERIFY(manifest::find_join_link(found) == found);
+  const auto link = manifest::parse_join_link(found);
   if (!link.ok()) return 0;
   const auto again = manifest::parse_join_link(manifest::format_join_link(*link));
   VERIFY(again.ok() && *again == *link);

@@ -44,7 +44,7 @@ gate::Response echo(const gate::Request& request) {
   const web::Form form(request.body);
   check_words(form);
   (void)web::is_from_elsewhere(request);
-  VERIFY(gate::parse_address(gate::caller_of(kProxy, request.headers, kProxies), 0).ok());
+  VERIFY(gate::parse_address(gate::caller_of(kProxy, request.headers, kProxies).address, 0).ok());
   VERIFY(request.suffix.find('/') == std::string::npos);
   const std::string text = web::escape(form.value("text") + request.path + request.suffix);
   VERIFY(text.find_first_of("<>\"'") == std::string::npos);

@@ -12,6 +12,10 @@
 namespace starling::sim {
 namespace {
 
+// Equal parts that a member of a group this large may own: uplinks differ twentyfold, half are slower than their mean.
+constexpr std::size_t kManyMembers = 12;
+constexpr double kEqualPartsMax = 7;
+
 // The rest of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half of
 // the members' samples do not count.
 constexpr std::int64_t kStragglingRounds = 64;
@@ -211,6 +215,18 @@ void Invariants::on_adopted(const core::StateAdopted& adopted) {
 void Invariants::on_evaluated(const core::EvaluationStored& figure) {
   if (figure.bits_per_byte != kHeldOutLoss) {
     fail(fmt::format("round {}: a held-out loss of {} was believed", figure.round, figure.bits_per_byte));
+  }
+}
+
+void Invariants::on_planned(const wire::GroupInfo& group) {
+  if (group.autonomous) return;  // it has the parts of an earlier plan
+  const auto present = static_cast<double>(
+      std::count_if(group.members.begin(), group.members.end(),
+                    [](const wire::GroupMember& member) { return member.role != wire::MemberRole::late; }));
+  for (const wire::GroupMember& member : group.members) {
+    const double parts = static_cast<double>(member.part_floats) * present / static_cast<double>(group.vector_floats);
+    if (group.members.size() >= kManyMembers && parts > kEqualPartsMax)
+      fail(fmt::format("a member owns {:.1f} equal parts", parts));
   }
 }
 

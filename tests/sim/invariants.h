@@ -48,6 +48,8 @@ class Invariants {
   void on_adopted(const core::StateAdopted& adopted);
   // A figure is believed: it is the one that honest members measure.
   void on_evaluated(const core::EvaluationStored& figure);
+  // No member owns much more of the vector than the fastest line could.
+  void on_planned(const wire::GroupInfo& group);
   // A member has heard that the result does not count.
   void on_withdrawn(const Store& store, const wire::RoundReport& report);
   // Checks one gossip meeting between rounds: members that finished with each other hold one and the same mean, with

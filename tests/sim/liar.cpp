@@ -30,6 +30,7 @@ constexpr RoundIndex kLeap = 900'000;
 constexpr SampleCount kClaimed = 64 * 60;
 constexpr double kHourS = 3600;
 constexpr double kOverclaimed = 1000;
+constexpr double kClaimedLine = 1e12;  // bytes/s
 constexpr double kBeautified = 0.5;
 constexpr SampleCount kNamedForOne = 64;
 constexpr int kClaims = 3;  // an overclaimer's lies take turns: of its weight, of its rate, of its line
@@ -132,8 +133,10 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
         told.samples_per_s *= kOverclaimed;
         told.samples_this_round = kClaimed * 1000;
       } else if (number_ % kClaims == 2) {
-        told.upload_bytes_per_s *= kOverclaimed;
-        told.download_bytes_per_s *= kOverclaimed;
+        told.upload_bytes_per_s = told.download_bytes_per_s = kClaimedLine;
+      }
+      for (wire::RoundReport& report : told.reports) {
+        for (wire::ReceivedRate& received : report.received) received.bytes_per_s = 1;
       }
       break;
     case Lie::poisoner:

@@ -29,8 +29,9 @@ enum class Lie : std::uint8_t {
   first_state,       // says from the first moment that round 0 begins with an invented state
   sybil,             // all computers of one account report one invented result of every group
   staller,           // says that its batches take an hour, or none, and never begins a round that waits for it
-  overclaimer,       // tells a thousand times its rate, names 64 times its samples, or says that its line is a
-                     // thousand times as fast, by turns; some name no more samples than the others believe
+  overclaimer,       // tells a thousand times its rate, names 64 times its samples, or says that its line is faster
+                     // than any, by turns; some name no more samples than the others believe. They say that the others'
+                     // lines carry next to nothing
   poisoner,          // tells the truth, and brings false gradients (Liar::poison)
   false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
   expeller,          // says in each round that another member is lost, which is well

@@ -66,6 +66,8 @@ std::string seat_liars(const std::string& liars, sim::SwarmOptions& options) {
   options.seconds_between_faults = 0;
   // A poisoner's share of the mean is that of its samples.
   if (options.byzantine == "poisoner") options.samples_per_s_min = options.samples_per_s_max = 25;
+  // Otherwise parts are equal.
+  if (options.byzantine == "overclaimer") options.speeds_known = true;
   // Newcomers need the state.
   if (options.byzantine == "garbage-state") options.newcomers_trickle_s = 40;
   const bool many = options.byzantine == "sybil" || options.byzantine == "crowd";

@@ -59,10 +59,23 @@ void Peer::start() {
   session::Session::Mediator& hands = *this;
   session_ = std::make_unique<session::Session>(options, initial, hands);
   if (world_.options().speeds_known) {
-    session_->set_line(line_.upload_bytes_per_s, line_.download_bytes_per_s, 0);
+    session_->set_line(line_.upload_bytes_per_s, line_.download_bytes_per_s, 0, received());
   }
   session_->start(world_.scheduler().now());
   after_session_event();
+}
+
+// The others' uplinks serve all alike, and so does the own downlink.
+std::vector<session::Session::Received> Peer::received() {
+  std::vector<session::Session::Received> rates;
+  const int all = world_.options().peers + world_.options().liars;
+  for (int other = 0; other < all; ++other) {
+    if (other == index_) continue;
+    const double rate =
+        std::min(world_.network().rates(other).upload_bytes_per_s, world_.network().rates(index_).download_bytes_per_s);
+    rates.push_back({world_.peer(other).id(), rate / (all - 1)});
+  }
+  return rates;
 }
 
 void Peer::crash() {

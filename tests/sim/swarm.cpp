@@ -346,6 +346,7 @@ void Swarm::on_leg_begun(const Peer& peer, const rounds::Leg& leg) {
   const std::span<const float> sum = leg.vectors.weight > 0 ? own.sum : std::span<const float>();
   const std::string wrong = invariants_.feedback().on_contributed(peer.id(), leg.group, sum, leg.vectors.input);
   if (!wrong.empty()) invariants_.fail(fmt::format("round {}: {}", leg.group.round, wrong));
+  if (options_.byzantine == to_string(Lie::overclaimer)) invariants_.on_planned(leg.group);
 }
 
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {

@@ -25,14 +25,20 @@ bool complains(const AveragingOutcome& outcome, Rank about) {
                      [about](const SeenFault& seen) { return seen.rank == about; });
 }
 
+// No done of the member `late` arrives.
+constexpr Rank kNobodyLate = 1000;
+
 // A group in which kLiar gives other values to `victims`.
 struct SplitGroup {
-  SplitGroup(GroupOptions options, SplitOwner::IsVictim is_victim, bool seals = true) : group(std::move(options)) {
+  SplitGroup(GroupOptions options, SplitOwner::IsVictim is_victim, bool seals = true, Rank late = kNobodyLate,
+             std::vector<Fault> faults = {})
+      : group(std::move(options), std::move(faults)) {
     const auto signer = testing::plain_signer(group.group().members[kLiar].endpoint.peer);
-    group.set_tamper([liar = SplitOwner(group.group(), kLiar, signer, std::move(is_victim)), seals](
+    group.set_tamper([liar = SplitOwner(group.group(), kLiar, signer, std::move(is_victim)), seals, late](
                          Rank from, Rank to, std::vector<std::uint8_t>& frame) mutable {
-      if (from != kLiar) return true;
       const auto header = wire::decode_header(std::span(frame).first<wire::kFrameHeaderBytes>());
+      if (from == late && header->type == wire::FrameType::done) return false;
+      if (from != kLiar) return true;
       std::vector<std::uint8_t> payload(frame.begin() + wire::kFrameHeaderBytes, frame.end());
       liar.change(to, header.value(), payload, seals);
       std::copy(payload.begin(), payload.end(), frame.begin() + wire::kFrameHeaderBytes);
@@ -90,6 +96,35 @@ TEST_CASE("half of a group with other values: the round is called off, with the 
     CHECK(split.group.outcome(rank)->verdict == Verdict::called_off);
     CHECK(split.group.outcome(rank)->proofs.size() == 1);
     CHECK(split.group.outcome(rank)->faults.size() == 1);
+  }
+}
+
+TEST_CASE("a victim for which the others did not wait learns from them who lied, and takes the group's result") {
+  GroupOptions options{.members = 7};
+  SUBCASE("it has a place late") { options.late = {true, false, false, false, false, false, false}; }
+  SUBCASE("it is deferred") { options.deferred = {true, false, false, false, false, false, false}; }
+  SplitGroup split(
+      options, [](Rank to) { return to == 0; }, true, 0);
+  InMemoryGroup& group = split.group;
+  for (const Rank rank : {0, 2, 3, 4, 5, 6}) {
+    CAPTURE(rank);
+    CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+    CHECK(group.output(rank) == group.output(2));
+  }
+  REQUIRE(group.outcome(0)->proofs.size() == 1);
+  CHECK(group.outcome(0)->proofs[0].one.rank == kLiar);
+  CHECK(group.refusals().empty());
+}
+
+TEST_CASE("when most of the group are gone, nothing that the rest holds counts, whether it is equal or not") {
+  for (int ms = 10; ms <= 100; ms += 3) {
+    CAPTURE(ms);
+    std::vector<Fault> kills;
+    for (const Rank rank : {2, 3, 4, 5, 6}) kills.push_back({.rank = rank, .at = from_ms(ms)});
+    SplitGroup split(
+        {.members = 7}, [](Rank to) { return to == 0; }, true, 0, kills);
+    REQUIRE(split.group.outcome(0) != nullptr);
+    CHECK(split.group.outcome(0)->verdict != Verdict::diverged);
   }
 }
 

@@ -48,7 +48,7 @@ std::unique_ptr<CoordinatorCalls> calls_to(const SilentServer& server, Corrected
   project.host = "127.0.0.1";
   project.port = server.port();
   project.ca_pem = ca.certificate_pem();
-  project.certificate_pem = *ca.issue(crypto::make_csr(key), options);
+  project.certificate.renew(*ca.issue(crypto::make_csr(key), options));
   auto calls = CoordinatorCalls::create(project, key, clock);
   REQUIRE(calls.ok());
   return std::move(*calls);

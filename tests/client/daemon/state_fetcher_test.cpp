@@ -35,7 +35,7 @@ storage::Project project_without_coordinator(const transport::testing::Project& 
   known.host = "127.0.0.1";
   known.port = 1;
   known.ca_pem = project.ca_pem();
-  known.certificate_pem = project.identity(key).certificate_pem;
+  known.certificate.renew(project.identity(key).certificate_pem);
   return known;
 }
 

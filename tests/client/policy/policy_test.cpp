@@ -201,6 +201,19 @@ TEST_CASE("the graphics card can be snoozed alone") {
   CHECK(desk.verdict().gpu);
 }
 
+TEST_CASE("a program is known by the letters that the kernel tells of its name") {
+  Desk desk;
+  desk.preferences.when.exclusive_programs = {"cyberpunk2077.exe"};
+  const auto runs = [&desk](const char* name) {
+    desk.around.programs = std::vector<std::string>{name};
+    return desk.verdict().reason == Reason::exclusive_program;
+  };
+  CHECK(runs("Cyberpunk2077.exe"));
+  CHECK(runs("Cyberpunk2077.e"));
+  CHECK_FALSE(runs("Cyberpunk2077"));
+  CHECK_FALSE(runs("Cyberpunk2078.e"));
+}
+
 TEST_CASE("a sensor that cannot tell is named where a rule needs it, and forbids nothing") {
   Desk desk;
   desk.around = {};

@@ -80,11 +80,12 @@ TEST_CASE("programs are known by the kernel's name and by that of their file") {
   put(root / "proc/12/cmdline", std::string_view("/usr/games/a-program-with-a-long-name\0--full\0", 45));
   put(root / "proc/13/comm", "kworker/0:1\n");
   put(root / "proc/13/cmdline", "");
-  put(root / "proc/meminfo", "MemTotal:       16000 kB\n");
+  put(root / "proc/14/comm", "Cyberpunk2077.e\n");
+  put(root / "proc/14/cmdline", std::string_view("Z:\\games\\Cyberpunk2077.exe\0-skip\0", 33));
   const auto programs = read_programs(root.path());
   REQUIRE(programs.has_value());
-  CHECK(*programs == std::vector<std::string>{"a-program-with-", "a-program-with-a-long-name", "kworker/0:1"});
-  CHECK(read_memory_bytes(root.path()) == 16000 * 1024);
+  CHECK(*programs == std::vector<std::string>{"Cyberpunk2077.e", "Cyberpunk2077.exe", "a-program-with-",
+                                              "a-program-with-a-long-name", "kworker/0:1"});
   CHECK_FALSE(has_gpu(root.path()));
 }
 

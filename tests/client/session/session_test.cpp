@@ -83,6 +83,7 @@ TEST_CASE("a round is trained, averaged, stepped and reported") {
   f.batch_done();  // the one that was under way
   REQUIRE(f.hands.groups.size() == 1);
   CHECK(f.hands.weights[0] == 8);
+  f.session.set_line(0, 0, 0, {{peer(9), 70.0}, {peer(3), 50.0}, {peer(1), 60.0}});
   AveragingOutcome outcome = f.outcome(AveragingOutcome::Verdict::averaged, {8, 6, 0});
   outcome.faults = {{2, wire::Fault::absent}};
   f.session.on_averaged(f.now, outcome);
@@ -96,6 +97,9 @@ TEST_CASE("a round is trained, averaged, stepped and reported") {
   REQUIRE(report.complaints.size() == 1);
   CHECK(report.complaints[0].peer == report.members[2]);
   CHECK(report.complaints[0].fault == wire::Fault::absent);
+  REQUIRE(report.received.size() == 1);  // the group's members alone
+  CHECK(report.received[0].member == 2);
+  CHECK(report.received[0].bytes_per_s == 50);
   CHECK(report.state_digest == digest(2));
   CHECK(f.session.view(f.now).state_round == 1);
   CHECK(f.hands.batches.back().round == 1);

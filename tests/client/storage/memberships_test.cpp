@@ -21,7 +21,7 @@ Memberships open_all(const TempDir& folder) {
 }
 
 Project project(const std::string& name, const std::string& host) {
-  return {host, 4443, name, "Ada", 17, "CA PEM", "HOST PEM", "KEY PEM"};
+  return {host, 4443, name, "Ada", 17, "CA PEM", HostCertificate("HOST PEM"), "KEY PEM"};
 }
 
 }  // namespace

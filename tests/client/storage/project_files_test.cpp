@@ -29,7 +29,8 @@ unsigned mode_of(const std::filesystem::path& path) {
 }
 
 Project a_project() {
-  return {"coordinator.example.org", 4443, "Fortunes", "Ada", 17, "CA PEM", "HOST PEM", "KEY PEM", "TOKEN"};
+  return {"coordinator.example.org",   4443,      "Fortunes", "Ada", 17, "CA PEM",
+          HostCertificate("HOST PEM"), "KEY PEM", "TOKEN"};
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ TEST_CASE("a project is kept, replaced and forgotten; the key and the rounds sta
   CHECK((*project)->port == 4443);
   CHECK((*project)->display_name == "Ada");
   CHECK((*project)->account_id == 17);
-  CHECK((*project)->certificate_pem == "HOST PEM");
+  CHECK((*project)->certificate.pem() == "HOST PEM");
   CHECK((*project)->manifest_public_key == "KEY PEM");
   CHECK((*project)->device_token == "TOKEN");
   CHECK(mode_of(folder / "data" / "project.json") == 0600);
@@ -130,6 +131,14 @@ TEST_CASE("a project is kept, replaced and forgotten; the key and the rounds sta
   CHECK_FALSE(std::filesystem::exists(folder / "data" / "reports-small.jsonl"));
   CHECK(std::filesystem::exists(folder / "data" / "host.key"));
   CHECK(std::filesystem::exists(folder / "data" / "rounds.jsonl"));
+}
+
+TEST_CASE("a renewed certificate is that of every copy of the project, whenever it was made") {
+  const Project project = a_project();
+  const Project copy = project;
+  project.certificate.renew("NEW PEM");
+  CHECK(copy.certificate.pem() == "NEW PEM");
+  CHECK(a_project().certificate.pem() == "HOST PEM");
 }
 
 TEST_CASE("a damaged project file is named, with what to do") {
@@ -148,12 +157,12 @@ TEST_CASE("a full disk keeps the old project") {
   ProjectFiles files = open_files(folder);
   REQUIRE(files.save_project(a_project()).ok());
   Project renewed = a_project();
-  renewed.certificate_pem = std::string(5'000, 'x');
+  renewed.certificate.renew(std::string(5'000, 'x'));
   {
     const storage::testing::FileLimit full(1'000);
     CHECK(files.save_project(renewed).error().code == ErrorCode::resource_exhausted);
   }
-  CHECK((*files.project())->certificate_pem == "HOST PEM");
+  CHECK((*files.project())->certificate.pem() == "HOST PEM");
 }
 
 TEST_CASE("what interrupted writes left is removed when the directory is opened") {

@@ -74,4 +74,57 @@ TEST_CASE("members of a plan that fall silent are not waited for until they are 
   CHECK(waited < seconds(12));  // a quorum is not there: most of the group may have gone on together
 }
 
+TEST_CASE("who lets others wait and calls on pays for their time, and who falls silent may have lost an answer") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  VirtualMember& absent = swarm.member(5);
+  bool loses_answers = false;
+  SUBCASE("it calls on") {}
+  SUBCASE("it falls silent") { loses_answers = true; }
+  bool comes_late = false;
+  SUBCASE("it comes too late") { comes_late = true; }
+  const auto is_called = [&] { return absent.group && absent.phase == wire::MemberPhase::training; };
+  while (!is_called()) swarm.run_for(milliseconds(5));
+  swarm.averaging_time = milliseconds(4500);  // the others begin when they have waited for it
+  const std::size_t before = swarm.decided.size();
+  const auto stay_away_until = [&](const auto& is_time) {
+    while (!is_time()) {
+      absent.group.reset();
+      swarm.run_for(milliseconds(5));
+    }
+  };
+  stay_away_until([&] { return swarm.member(1).phase == wire::MemberPhase::averaging; });
+  const TimePoint until = swarm.now + seconds(4);
+  stay_away_until([&] { return swarm.now >= until; });
+  swarm.call(absent);
+  if (loses_answers) absent.next_call = swarm.now + seconds(5);
+  if (comes_late) absent.next_call = swarm.now + milliseconds(600);  // after the others are done
+  stay_away_until([&] { return swarm.decided.size() > before; });
+  const int calls = absent.calls;
+  if (comes_late) {
+    absent.phase = wire::MemberPhase::averaging;
+    swarm.call(absent);
+    absent.phase = wire::MemberPhase::training;
+  }
+  stay_away_until([&] { return absent.calls > calls; });
+  CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 1);
+  CHECK(absent.last_reply.notice.empty() == (loses_answers || comes_late));
+}
+
+TEST_CASE("who is in a result was there, although its word of that was lost") {
+  Swarm swarm;
+  for (int i = 1; i <= 5; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  swarm.averaging_time = milliseconds(4500);
+  VirtualMember& unheard = swarm.member(5);
+  const std::size_t before = swarm.decided.size();
+  while (swarm.decided.size() < before + 3) {
+    if (unheard.phase == wire::MemberPhase::averaging) unheard.next_call = swarm.now + seconds(5);
+    swarm.run_for(milliseconds(5));
+  }
+  CHECK(swarm.decided.back().contributions.size() == 5);
+  CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 0);
+}
+
 }  // namespace starling::core::testing

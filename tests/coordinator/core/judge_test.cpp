@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/core/lease_book.h"
+#include "shared/swarm/grid_plan.h"
 #include "tests/coordinator/core/run_parts.h"
 #include "tests/support/plain_signer.h"
 
@@ -117,6 +118,48 @@ TEST_CASE("a proof that proves nothing costs the one who shows it") {
         }) == nothing);
 }
 
+TEST_CASE("in a grid, two seals prove a lie in any of its groups, and nowhere else") {
+  const auto told = [](auto change) {
+    Judging swarm;
+    SeatedGroup grid = seated_group(group_id(1), swarm.run.round, {1, 2, 3}, swarm.hosts);
+    grid.columns.push_back(seated_group(group_id(2), swarm.run.round, {4, 5, 6}, swarm.hosts).columns.front());
+    swarm.judge.seat(grid);
+    for (const int number : {1, 2, 3, 4, 5, 6}) swarm.average(number);
+    SeatedGroup stage = grid;  // the group that the owner averaged in: its first column holds that group's ranks
+    std::uint32_t rank = 0;
+    change(grid, stage, rank);
+    const PeerId owner = stage.columns[0][rank].peer;
+    wire::RoundTrouble trouble = proof_against(stage, rank);
+    trouble.group = grid.id;
+    trouble.proofs[0].group = stage.id;
+    const std::string why = swarm.judge.on_trouble(swarm.at(), swarm.members, peer_id(2), trouble, swarm.ops);
+    CHECK(why.empty() == swarm.judge.standing_of(owner).sits_out);
+    return why;
+  };
+  const std::string nothing = "the proof about round 0 proves nothing";
+  const auto in_column = [](std::size_t column, GroupId swarm::StageIds::*id) {
+    return [column, id](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {
+      stage.id = swarm::stage_ids(grid.id, column).*id;
+      stage.columns = {grid.columns[column]};
+      rank = 1;
+    };
+  };
+  CHECK(told(in_column(0, &swarm::StageIds::column)).empty());
+  CHECK(told(in_column(1, &swarm::StageIds::column)).empty());  // another column's lie, that a head has heard of
+  CHECK(told(in_column(1, &swarm::StageIds::spread)).empty());
+  CHECK(told([](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {
+          stage.id = swarm::stage_ids(grid.id, 0).heads;
+          stage.columns = {{grid.columns[0][1], grid.columns[1][2]}};
+          rank = 1;
+        }).empty());
+  CHECK(told([](const SeatedGroup& grid, SeatedGroup& stage, std::uint32_t& rank) {  // the other column's group
+          stage.id = swarm::stage_ids(grid.id, 1).column;
+          rank = 1;
+        }) == nothing);
+  CHECK(told([](const SeatedGroup&, SeatedGroup& stage, std::uint32_t&) { stage.id = group_id(9); }) == nothing);
+  CHECK(told([](const SeatedGroup&, SeatedGroup&, std::uint32_t&) {}) == nothing);  // nobody averages in the grid's own
+}
+
 TEST_CASE("complaints about a round that failed are heard, from members of its group, once") {
   Judging swarm;
   const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4, 5});
@@ -183,6 +226,22 @@ TEST_CASE("a report of a group that nobody dealt is refused, and is a false word
   recovered.last_credited = {{peer_id(7), 1007}};
   Judging restarted(recovered);
   CHECK(spoiled(restarted) == 0);
+}
+
+TEST_CASE("a false report puts out a member on probation at once, and any other after the second") {
+  Judging swarm;
+  bool on_probation = false;
+  SUBCASE("on probation") { on_probation = true; }
+  SUBCASE("with a voice") {}
+  if (on_probation) swarm.hosts.on_probation.insert(swarm.hosts.account_of(peer_id(1)).value());
+  for (int lies = 1; lies <= 2; ++lies) {
+    for (const int number : {1, 2, 3, 4}) (void)swarm.call(number, swarm.training());
+    const SeatedGroup foreign = seated_group(group_id(9), swarm.run.round, {1, 2}, swarm.hosts);
+    CHECK_FALSE(swarm.tell(1, report_of(foreign, swarm.next)).empty());
+    ++swarm.run.round;
+    swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+    CHECK(swarm.judge.standing_of(peer_id(1)).sits_out == (on_probation || lies == 2));
+  }
 }
 
 TEST_CASE("right after a restart the accounts of the last round vouch for a group that the store has not kept") {
@@ -416,6 +475,27 @@ TEST_CASE("when nobody holds the state the swarm goes back to one that it once a
     swarm.members.remove(peer_id(2));
     CHECK_FALSE(swarm.judge.find_lost_state(swarm.at(), std::nullopt).has_value());  // the wait begins again
   }
+}
+
+TEST_CASE("what members tell of lines counts from the next round on, and who tells nothing loses nothing by that") {
+  Judging swarm;
+  const SeatedGroup group = swarm.seat(1, {1, 2, 3, 4, 5});
+  for (const int number : {2, 3, 4}) {
+    wire::RoundReport report = report_of(group, swarm.next);
+    report.received = {{0, 100.0 * number}};
+    CHECK(swarm.tell(number, report).empty());
+  }
+  CHECK(swarm.decide().has_value());
+  CHECK(swarm.tell(5, report_of(group, swarm.next)).empty());  // a program from before
+  CHECK(swarm.member(1).speeds.seen_upload.accounts == 0);
+  swarm.begin_round(swarm.next);
+  swarm.judge.begin_round(swarm.run, swarm.members, swarm.ops);
+  CHECK(swarm.member(1).speeds.seen_upload.accounts == 3);
+  CHECK(swarm.member(1).speeds.seen_upload.bytes_per_s == 4 * 300);
+  CHECK(swarm.member(2).speeds.seen_upload.accounts == 0);
+  CHECK_FALSE(swarm.member(5).standing.sits_out);
+  CHECK(swarm.member(5).standing.reliance == 1);
+  CHECK(swarm.count<ProbationRestarted>() == 0);
 }
 
 }  // namespace starling::core::testing

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/coordinator/core/run_parts.h"
@@ -23,7 +24,9 @@ struct Planning : RunParts {
     for (const int number : numbers) {
       wire::Heartbeat beat = training();
       beat.samples_this_round = std::llround(20 * to_seconds(now - run.round_began));
-      (void)call(number, beat);
+      if (fast_line > 0) beat.upload_bytes_per_s = beat.download_bytes_per_s = number == 1 ? fast_line : 1e6;
+      Member& member = call(number, beat);
+      if (number >= blocked_from) member.reach.verdict = wire::Reachability::blocked;
     }
   }
   void average(int number) {
@@ -31,16 +34,30 @@ struct Planning : RunParts {
     beat.phase = wire::MemberPhase::averaging;
     arrival = planner.on_call(now, call(number, beat));
   }
+  // The share of member 1 in a plan of these members.
+  double share_of_first(const std::vector<int>& numbers) {
+    planner.give_up(planned(numbers).id);
+    const wire::GroupInfo& group = last_group;
+    const auto first = std::find_if(group.members.begin(), group.members.end(),
+                                    [](const auto& member) { return member.endpoint.peer == peer_id(1); });
+    return static_cast<double>(first->part_floats) / static_cast<double>(group.vector_floats);
+  }
   // Passes until the round is planned.
   SeatedGroup planned(const std::vector<int>& numbers) {
     for (int i = 0; i < 1000; ++i, now += milliseconds(10)) {
       call_all(numbers);
-      if (auto seated = plan()) return *seated;
+      if (auto seated = plan()) {
+        last_group = planner.plan()->groups.front();
+        return *seated;
+      }
     }
     FAIL("no plan");
     return {};
   }
 
+  double fast_line = 0;     // member 1's, where the others' carry 1e6; 0: none is known
+  int blocked_from = 1000;  // members from here on cannot be dialled
+  wire::GroupInfo last_group;
   ReportBook reports;
   EvaluationTurn evaluation{std::nullopt};
   std::size_t rounds_pending = 0;
@@ -113,11 +130,9 @@ TEST_CASE("members that were waited for and did not begin are named when the wai
   for (const int number : {1, 2}) swarm.average(number);
   CHECK(swarm.planner.absentees(swarm.at(), swarm.members).empty());
   swarm.now = plan.begin_by + milliseconds(1);
-  CHECK_FALSE(swarm.planner.absentees(swarm.at(), swarm.members).front().has_called);
   (void)swarm.call(3, swarm.training());
   const auto absent = swarm.planner.absentees(swarm.at(), swarm.members);
   REQUIRE_FALSE(absent.empty());
-  CHECK(absent.front().has_called);
   REQUIRE(absent.size() == 1);
   CHECK(absent.front().peer == peer_id(3));
   CHECK(absent.front().rounds == doctest::Approx(to_seconds(plan.begin_by - plan.start)));
@@ -361,6 +376,45 @@ TEST_CASE("a member that measures the state is waited for a while, then planned 
   for (const Seat& seat : seated->seats()) {
     CHECK((seat.role == wire::MemberRole::late) == (seat.peer == peer_id(1)));
   }
+}
+
+TEST_CASE("a member owns two equal parts at most until others have seen that its line carries more") {
+  const std::vector<int> eight{1, 2, 3, 4, 5, 6, 7, 8};
+  Planning swarm;
+  swarm.fast_line = 1e9;
+  CHECK(swarm.share_of_first(eight) == doctest::Approx(2.0 / 8).epsilon(0.01));
+  for (const int number : eight) swarm.member(number).speeds.seen_upload = {1e6, 1e6, 7};
+  swarm.member(1).speeds.seen_upload = {4e6, 4e6, 2};
+  CHECK(swarm.share_of_first(eight) == doctest::Approx(2.0 / 8).epsilon(0.01));
+  swarm.member(1).speeds.seen_upload = {4e6, 4e6, 7};
+  CHECK(swarm.share_of_first(eight) == doctest::Approx(8.0 / 11).epsilon(0.01));
+  // It says much, and others see little.
+  swarm.member(1).speeds.seen_upload = {1e5, 1e5, 7};
+  CHECK(swarm.share_of_first(eight) == doctest::Approx(1.0 / 8).epsilon(0.01));
+}
+
+TEST_CASE("a fast member among three, of which more are on the way, owns half of the vector at most") {
+  Planning swarm;
+  swarm.fast_line = 1e9;
+  CHECK(swarm.share_of_first({1, 2, 3}) > 0.9);
+  (void)swarm.call(4, swarm.loading());
+  CHECK(swarm.share_of_first({1, 2, 3}) == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(swarm.last_group.members.size() == 4);
+}
+
+TEST_CASE("the one member that can be dialled carries all, and the faster one of two when others have seen its line") {
+  const std::vector<int> eight{1, 2, 3, 4, 5, 6, 7, 8};
+  Planning alone;
+  alone.fast_line = 1e9;
+  alone.blocked_from = 2;
+  CHECK(alone.share_of_first(eight) == 1);
+  Planning two;
+  two.fast_line = 1e9;
+  two.blocked_from = 3;
+  CHECK(two.share_of_first(eight) == doctest::Approx(0.5).epsilon(0.01));
+  for (const int number : eight)
+    two.member(number).speeds.seen_upload = {number == 1 ? 1e8 : 1e6, number == 1 ? 1e8 : 1e6, 7};
+  CHECK(two.share_of_first(eight) > 0.9);
 }
 
 }  // namespace starling::core::testing

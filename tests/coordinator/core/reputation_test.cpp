@@ -59,6 +59,13 @@ class Rounds {
   void only_caller(int number) {
     for (Reputation::Present& one : present_) one.callable = one.peer == peer_id(number);
   }
+  // This member and those that follow it are on probation.
+  void on_probation_from(int number) {
+    for (Reputation::Present& one : present_) {
+      for (int i = number; i <= static_cast<int>(present_.size()); ++i) one.voice = one.voice && one.peer != peer_id(i);
+    }
+    for (Seat& seat : seats_) seat.voice = seat.voice && seat.account < number;
+  }
 
   Reputation reputation;
 
@@ -103,6 +110,72 @@ TEST_CASE("an accusation counts only if most of the others had no trouble with t
   for (int round = 0; round < 20; ++round) pair.round({}, {{1, 2}});
   CHECK(pair.of(1).reliance == 1);
   CHECK(pair.of(2).reliance == 1);
+}
+
+TEST_CASE("an accusation that fewer than most have heard is forgotten when the others have reported") {
+  std::vector<Seat> seats;
+  for (int i = 1; i <= 12; ++i) seats.push_back({peer_id(i), i});
+  Reputation reputation;
+  const auto report = [&](RoundIndex round, int reporter, bool heard) {
+    wire::RoundReport own;
+    own.round = round;
+    own.group.bytes.fill(static_cast<std::uint8_t>(round + 1));
+    reputation.on_report(peer_id(reporter), own, seats);
+    const wire::Accusation accusation{peer_id(1), peer_id(2 + static_cast<int>(round))};
+    if (heard) reputation.on_trouble(peer_id(reporter), {own.round, own.group, {}, {}, {accusation}}, seats);
+  };
+  for (RoundIndex round = 0; round < 6; ++round) {
+    for (const int reporter : {10, 11, 12}) report(round, reporter, true);
+  }
+  reputation.judge(6, {});
+  CHECK(reputation.of(peer_id(1)).at_odds);
+  for (RoundIndex round = 0; round < 6; ++round) {
+    for (int reporter = 2; reporter <= 9; ++reporter) report(round, reporter, false);
+  }
+  reputation.judge(6, {});
+  CHECK(reputation.of(peer_id(1)).reliance == 1);
+}
+
+TEST_CASE(
+    "who passes on that another has lost a member is not at odds with that member: the other tells of it itself") {
+  Rounds rounds(16);
+  bool sat_out = false;
+  for (int round = 0; round < 20; ++round) {
+    if (rounds.of(1).sits_out) {
+      rounds.round();
+      continue;
+    }
+    const int victim = 3 + round % 13;
+    rounds.round({{1, victim, Fault::gone}}, {{2, victim}});
+    CHECK(rounds.of(2).reliance == 1);
+    CHECK(rounds.of(victim).reliance == 1);
+    sat_out = sat_out || rounds.of(1).sits_out;
+  }
+  CHECK(sat_out);
+}
+
+TEST_CASE("a member is back at once when those that put it out turn out to be the ones at fault") {
+  constexpr int kVictim = 16;
+  Rounds rounds(16);
+  std::vector<Says> words;
+  for (int accuser = 1; accuser <= 6; ++accuser) words.push_back({accuser, kVictim, Fault::nonsense});
+  while (!rounds.of(kVictim).sits_out) rounds.round(words);
+  const RoundIndex out_from = rounds.now();
+  // One of the six was mistaken. The five that lied accuse others.
+  for (int next = 7; rounds.of(kVictim).sits_out; next += 2) {
+    REQUIRE(next < 15);
+    words.clear();
+    for (int liar = 1; liar <= 5; ++liar) {
+      words.push_back({liar, next, Fault::nonsense});
+      words.push_back({liar, next + 1, Fault::nonsense});
+    }
+    rounds.round(words);
+  }
+  CHECK(rounds.now() < out_from + kRoundsOut);
+  CHECK(rounds.of(kVictim).waited_for);
+  for (int liar = 1; liar <= 5; ++liar) CHECK(rounds.of(liar).sits_out);
+  rounds.rounds(static_cast<int>(kRoundsOut));
+  CHECK_FALSE(rounds.of(kVictim).sits_out);
 }
 
 TEST_CASE("who is accused by most of the others owns less, then nothing, then sits out") {
@@ -225,6 +298,19 @@ TEST_CASE("no more than a third sits out, and not all whom others can call") {
   callers.only_caller(6);
   callers.rounds(3, {{1, 6, Fault::nonsense}, {2, 6, Fault::nonsense}, {3, 6, Fault::nonsense}});
   CHECK_FALSE(callers.of(6).sits_out);
+}
+
+TEST_CASE("members on probation that lie sit out however many they are, and their number shields nobody") {
+  constexpr int kEstablished = 6;
+  constexpr int kAll = 24;
+  Rounds rounds(kAll);
+  rounds.on_probation_from(kEstablished + 1);
+  for (int round = 0; round < 2; ++round) {
+    for (int liar = kEstablished; liar <= kAll; ++liar) rounds.reputation.on_false_word(rounds.now(), peer_id(liar));
+    rounds.round();
+  }
+  for (int liar = kEstablished; liar <= kAll; ++liar) CHECK(rounds.of(liar).sits_out);
+  for (int honest = 1; honest < kEstablished; ++honest) CHECK_FALSE(rounds.of(honest).sits_out);
 }
 
 TEST_CASE("nobody is heard twice on a round, nor as a stranger to the group, nor about one") {

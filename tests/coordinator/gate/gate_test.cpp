@@ -103,6 +103,16 @@ TEST_CASE_FIXTURE(Fixture, "X-Forwarded-For is believed of trusted proxies alone
   CHECK(who(behind, "X-Forwarded-For: 203.0.113.1\r\nX-Forwarded-For: 192.0.2.9\r\n") == "203.0.113.1");
   CHECK(who(behind, "") == "127.0.0.1");
   CHECK(who(behind, "X-Forwarded-For: 203.0.113.1, unknown\r\n") == "127.0.0.1");
+  for (const char* entry : {"198.51.100.7:51234", "\"198.51.100.7\"", "\"198.51.100.7:80\""}) {
+    CHECK(who(behind, std::string("X-Forwarded-For: ") + entry + "\r\n") == "198.51.100.7");
+  }
+  for (const char* entry : {"[2001:db8::7]", "[2001:db8::7]:443", "\"[2001:DB8::7]:443\"", "2001:db8::7"}) {
+    CHECK(who(behind, std::string("X-Forwarded-For: ") + entry + "\r\n") == "2001:db8::7");
+  }
+  for (const char* entry : {"[", "[]", "[2001:db8::7", ":", ":80", "\"", "1.2.3.4:5:6", "[1.2.3.4]x:5"}) {
+    CAPTURE(entry);
+    CHECK_NOTHROW(who(behind, std::string("X-Forwarded-For: ") + entry + "\r\n"));
+  }
   CHECK(who(behind, "X-Forwarded-For: " + std::string(4000, ',') + "\r\n") == "127.0.0.1");
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   const std::string certificate =

@@ -1,7 +1,9 @@
 #include "shared/base/files.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -34,6 +36,30 @@ TEST_CASE("a write that fails names the path and leaves no temporary file") {
   REQUIRE(!status.ok());
   CHECK(status.error().message.find("taken") != std::string::npos);
   CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
+}
+
+TEST_CASE("links, pipes and devices that a person names stay what they are") {
+  const testing::TempDir dir;
+  REQUIRE(write_file_atomically(dir / "target", "old").ok());
+  REQUIRE(::symlink("target", (dir / "link").c_str()) == 0);
+  REQUIRE(write_where_told(dir / "link", "new").ok());
+  CHECK(std::filesystem::is_symlink(dir / "link"));
+  CHECK(*read_file(dir / "target", 100) == "new");
+
+  REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  const int reader = ::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  REQUIRE(write_where_told(dir / "pipe", "told").ok());
+  char got[16];
+  CHECK(::read(reader, got, sizeof got) == 4);
+  ::close(reader);
+  CHECK(std::filesystem::is_fifo(dir / "pipe"));
+
+  const std::string full = "/dev/full";  // nothing can be written there, and nothing is lost if this goes wrong
+  CHECK(write_where_told(full, "x").error().code == ErrorCode::resource_exhausted);
+  CHECK(std::filesystem::is_character_file(full));
+  REQUIRE(write_where_told(dir / "new", "first", {.mode = 0600}).ok());
+  CHECK(*read_file(dir / "new", 100) == "first");
 }
 
 TEST_CASE("a folder has one lock holder at a time") {

@@ -5,6 +5,7 @@
 #include <string>
 
 using namespace starling;
+using manifest::find_join_link;
 using manifest::format_join_link;
 using manifest::JoinLink;
 using manifest::parse_join_link;
@@ -41,6 +42,22 @@ TEST_CASE("a link is written as people know it") {
   open_project.invite.clear();
   CHECK(format_join_link(open_project).starts_with("starling://[::1]:8443/?ca="));
   CHECK(format_join_link(open_project).find("invite") == std::string::npos);
+}
+
+TEST_CASE("a link is found in what people paste") {
+  const std::string link = format_join_link(good_link());
+  const std::string shouted = "STARLING://" + link.substr(11);
+  std::string from_a_page = link;
+  from_a_page.replace(from_a_page.find('&'), 1, "&amp;");
+  for (const std::string& pasted :
+       {link, " " + link + "\r\n", "<" + link + ">", "\"" + link + "\"", "'" + link + "'", "Join us: " + link + ".",
+        link + ", please", shouted, from_a_page, "\xe2\x80\x9c" + link + "\xe2\x80\x9d", link + "\xc2\xa0"}) {
+    CAPTURE(pasted);
+    CHECK(find_join_link(pasted) == link);
+  }
+  CHECK(find_join_link(" https://example.org/ \n") == "https://example.org/");
+  CHECK(find_join_link(" \n").empty());
+  CHECK(find_join_link("STARLING://") == "starling://");
 }
 
 TEST_CASE("the order of fields is free") {

@@ -130,6 +130,9 @@ TEST_CASE("troubles travel, with proofs whose seals are those that were signed")
   CHECK(encode(back.one) == encode(proof.one));
   CHECK(encode(back.other) == encode(proof.other));
   CHECK(check_proof(back).ok());
+  beat.trust.troubles[0].proofs[0].group = id<GroupId>(11);  // in a grid
+  CHECK(seals_of(decode_heartbeat(encode(beat))->trust.troubles[0].proofs[0], id<GroupId>(3)).one.group ==
+        id<GroupId>(11));
   beat.trust.troubles.resize(kTroublesPerHeartbeatMax + 1);
   refused(encode(beat), "troubles");
 }
@@ -146,6 +149,27 @@ TEST_CASE("complaints travel with a report, and older programs make none") {
   CHECK(read->complaints[1].fault == Fault::slow);
   CHECK_FALSE(decode_round_report(with(encode(report), "\"nonsense\"", "\"ugly\"")).ok());
   report.complaints.assign(kComplaintsMax + 1, {id<PeerId>(2), Fault::gone});
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+}
+
+TEST_CASE("rates at which data came in travel with a report, sixteen at most, and older programs tell none") {
+  RoundReport report = older_report(15);
+  const std::string without = encode(report);
+  CHECK(without.find("\"received\"") == std::string::npos);
+  report.received = {{1, 2.5e6}, {0, 1e5}};
+  const auto read = decode_round_report(encode(report));
+  REQUIRE(read.ok());
+  REQUIRE(read->received.size() == 2);
+  CHECK(read->received[0].member == 1);
+  CHECK(read->received[0].bytes_per_s == 2.5e6);
+  report.received.assign(kReceivedMax, {500, 123'456'789});
+  CHECK(decode_round_report(encode(report)).ok());
+  CHECK(encode(report).size() < without.size() + 700);
+  report.received.resize(kReceivedMax + 1);
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+  report.received = {{-1, 1e5}};
+  CHECK_FALSE(decode_round_report(encode(report)).ok());
+  report.received = {{1, -1e5}};
   CHECK_FALSE(decode_round_report(encode(report)).ok());
 }
 
