@@ -131,7 +131,11 @@ std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lie
   honest.liars = 0;
   honest.byzantine.clear();
   const sim::SwarmResult alone = *sim::run_swarm(honest);
-  const auto slower = static_cast<double>(alone.rounds_decided) / static_cast<double>(lied_to.rounds_decided);
+  // The calm at the end of a swarm is the shorter the faster all of its members are, liars among them.
+  const auto round_s = [](const sim::SwarmResult& result) {
+    return result.virtual_s / static_cast<double>(std::max<std::int64_t>(1, result.rounds_decided));
+  };
+  const double slower = round_s(lied_to) / round_s(alone);
   const double worse = loss(lied_to) / loss(alone);
   Worst::note(worse, worst.loss);
   if (is_centered(options)) {
