@@ -273,7 +273,10 @@ bool Session::tries_less(const Error& error, const Computation::Batch& batch) {
 }
 
 void Session::take_batch(TimePoint now, const BatchReport& report, const Computation::Batch& batch) {
+  const bool speed_known = progress_.batch_seconds() > 0;
   progress_.on_batch(report, to_seconds(now - batch.began));
+  // Until then the coordinator forecasts without this computer, and would call it too late for the first round.
+  if (!speed_known && progress_.batch_seconds() > 0) link_.hurry(now);
   totals_.samples += report.samples;
   if (batch.leased) {
     Draws::Passed passed = draws_.on_batch();

@@ -284,6 +284,7 @@ TEST_CASE("a round that was called off is tried again with the same samples, and
   CHECK(f.hands.steps.empty());
   CHECK_FALSE(f.hands.batch_first.back());  // its samples are kept
   f.batch_done();
+  f.hear(f.reply(0, digest(1)));  // to the call that told the trainer's speed
   const std::vector<wire::RoundTrouble> troubles = f.hands.heartbeats.back().trust.troubles;
   REQUIRE(troubles.size() == 1);
   CHECK(troubles[0].round == 0);
@@ -356,6 +357,22 @@ TEST_CASE("whose trainer has ended tells no batch's time until another one has c
   t.session.on_timer(t.now);
   t.batch_done();
   CHECK(told() > 0);
+}
+
+TEST_CASE("the coordinator hears of a trainer's speed as soon as there is one, and then when it wants to") {
+  Fixture t;
+  t.begin_training();
+  CHECK(t.hands.heartbeats.size() == 1);
+  CHECK(t.hands.heartbeats.back().batch_seconds == 0);
+  t.batch_done();
+  REQUIRE(t.hands.heartbeats.size() == 2);
+  CHECK(t.hands.heartbeats.back().batch_seconds > 0);
+  t.hear(t.reply(0, digest(1)));
+  t.batch_done();
+  CHECK(t.hands.heartbeats.size() == 2);
+  t.now += std::chrono::seconds(1);
+  t.session.on_timer(t.now);
+  CHECK(t.hands.heartbeats.size() == 3);
 }
 
 TEST_CASE("a volunteer's speed is of the mean of its batches' times, as long as they were waited for") {
