@@ -38,7 +38,7 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       table_(group_),
       values_(group_, table_, vectors),
       roster_(group_, self, {vectors.weight, vectors.draw}),
-      begins_(group_, self, options),
+      begins_(group_, table_, self, options),
       sums_(table_, self, vectors),
       bound_(group_, table_, self, options),
       recovery_(table_, roster_),
@@ -56,7 +56,7 @@ void AllReduce::Impl::start(TimePoint now) {
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
   bound_.start(values_.vectors());
-  begins_.start(values_.vectors(), bound_.norms(self_));
+  begins_.start(values_.vectors(), bound_.norms(self_), values_.part_digests(self_));
   bool sound = true;
   for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
     sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));

@@ -124,6 +124,7 @@ Status AllReduce::Impl::on_contribution(TimePoint now, Rank from, SegmentIndex s
   // Around a change of view, contributions to segments that are not (or no longer) owned here are to be expected. An
   // orphan is adopted with all inventories in, so contributions to it were sent in this view.
   if (!sums_.open(segment) || sums_.contributed(segment, from)) return {};
+  STARLING_TRY(begins_.check_contribution(from, segment, payload));
   if (!bound_.known(from)) {
     bound_.wait({from, segment, {payload.begin(), payload.end()}});
     return {};

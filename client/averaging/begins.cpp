@@ -9,17 +9,18 @@
 
 namespace starling::averaging {
 
-Begins::Begins(const wire::GroupInfo& group, Rank self, const AllReduceOptions& options)
+Begins::Begins(const wire::GroupInfo& group, const SegmentTable& table, Rank self, const AllReduceOptions& options)
     : group_(group),
       self_(self),
       plan_digest_(swarm::plan_digest(group)),
       weight_max_(options.weight_max),
       signer_(options.signer),
-      begins_(group.members.size()) {
+      begins_(group.members.size()),
+      received_(table, self) {
   VERIFY(signer_ != nullptr);
 }
 
-void Begins::start(const RoundVectors& own, const std::vector<float>& norms) {
+void Begins::start(const RoundVectors& own, const std::vector<float>& norms, std::vector<Hash128> part_digests) {
   wire::Begin begin;
   begin.rank = static_cast<std::uint32_t>(self_);
   begin.vector_floats = group_.vector_floats;
@@ -28,6 +29,7 @@ void Begins::start(const RoundVectors& own, const std::vector<float>& norms) {
   begin.note = own.note;
   begin.draw = own.draw;
   begin.norms = norms;
+  begin.part_digests = std::move(part_digests);
   begin.signature = signer_->sign(wire::signed_text(begin));
   begins_[self_] = std::move(begin);
 }
@@ -44,6 +46,11 @@ Status Begins::check(const wire::Begin& begin) const {
   if (const SampleCount most = weight_max(begin.rank); begin.weight > most) {
     return nonsense(fmt::format("it brings {} samples; the group believes at most {}", begin.weight, most));
   }
+  const std::size_t digests = begin.weight > 0 ? group_.members.size() : 0;
+  if (begin.part_digests.size() != digests) {
+    return nonsense(
+        fmt::format("it told the digests of {} parts where there are {}", begin.part_digests.size(), digests));
+  }
   const Status proven = signer_->verify(wire::signed_text(begin), begin.signature, member.endpoint.peer);
   return proven.ok() ? Status() : nonsense(fmt::format("a begin is refused: {}", proven.error().message));
 }
@@ -56,6 +63,11 @@ SampleCount Begins::weight_max(Rank rank) const {
 void Begins::keep(wire::Begin begin) {
   std::optional<wire::Begin>& kept = begins_[begin.rank];
   if (!kept) kept = std::move(begin);
+}
+
+Status Begins::check_contribution(Rank from, SegmentIndex segment, std::span<const std::uint8_t> payload) {
+  if (!begins_[from] || begins_[from]->part_digests.empty()) return {};
+  return received_.take(from, segment, payload, begins_[from]->part_digests[self_]);
 }
 
 std::span<const std::uint8_t> Begins::note(Rank rank) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "client/averaging/part_digests.h"
 #include "client/averaging/round_types.h"
 #include "shared/protocol/group_info.h"
 #include "shared/wire/frames.h"
@@ -15,17 +16,20 @@ namespace starling::averaging {
 
 class Begins {
  public:
-  // `group` outlives this object.
-  Begins(const wire::GroupInfo& group, Rank self, const AllReduceOptions& options);
+  // `group` and `table` outlive this object.
+  Begins(const wire::GroupInfo& group, const SegmentTable& table, Rank self, const AllReduceOptions& options);
 
-  // Signs this member's own begin, with the norms of its vector's parts.
-  void start(const RoundVectors& own, const std::vector<float>& norms);
+  // Signs this member's own begin, with the norms and the digests of its vector's parts.
+  void start(const RoundVectors& own, const std::vector<float>& norms, std::vector<Hash128> part_digests);
   // Judges a begin that came from anybody, as far as it can be judged by itself: it fits the plan, is plausible, and
   // the member that it speaks of has signed it. The error names what is wrong.
   [[nodiscard]] Status check(const wire::Begin& begin) const;
   // Keeps a begin that has been checked, if it is the member's first. A process that starts again signs another one, so
   // two begins of a member prove nothing.
   void keep(wire::Begin begin);
+  // Holds a member to its begin, as it contributes to this member's own part: the error says that the part, complete
+  // now, is another one. Each contribution has the right size.
+  [[nodiscard]] Status check_contribution(Rank from, SegmentIndex segment, std::span<const std::uint8_t> payload);
   // Whether the member's begin is here.
   [[nodiscard]] bool has(Rank rank) const { return begins_[rank].has_value(); }
   // The most samples that anybody believes the member to bring.
@@ -42,6 +46,7 @@ class Begins {
   SampleCount weight_max_;
   std::shared_ptr<const crypto::PeerSigner> signer_;
   std::vector<std::optional<wire::Begin>> begins_;  // by rank
+  ReceivedDigests received_;
 };
 
 }  // namespace starling::averaging

@@ -121,15 +121,35 @@ std::vector<std::uint8_t> text_of(std::string_view words, CborWriter& fields) {
   return text;
 }
 
+template <typename Id>
+std::vector<std::uint8_t> bytes_of(const std::vector<Id>& digests) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(digests.size() * Id::kSize);
+  for (const Id& digest : digests) bytes.insert(bytes.end(), digest.bytes.begin(), digest.bytes.end());
+  return bytes;
+}
+
+// bytes: a multiple of the digests' size.
+template <typename Id>
+std::vector<Id> digests_from(std::span<const std::uint8_t> bytes) {
+  std::vector<Id> digests(bytes.size() / Id::kSize);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    std::ranges::copy(bytes.subspan(i * Id::kSize, Id::kSize), digests[i].bytes.begin());
+  }
+  return digests;
+}
+
 void write_terms(const Begin& begin, CborWriter& writer) {
   const auto* const norms = reinterpret_cast<const std::uint8_t*>(begin.norms.data());
+  const std::vector<std::uint8_t> parts = bytes_of(begin.part_digests);
   writer.field("rank", std::uint64_t{begin.rank})
       .field("floats", static_cast<std::uint64_t>(begin.vector_floats))
       .field("weight", static_cast<std::uint64_t>(begin.weight))
       .field("plan", std::span<const std::uint8_t>(begin.plan_digest.bytes))
       .field("note", std::span<const std::uint8_t>(begin.note))
       .field("draw", static_cast<std::uint64_t>(begin.draw))
-      .field("norms", std::span(norms, begin.norms.size() * sizeof(float)));
+      .field("norms", std::span(norms, begin.norms.size() * sizeof(float)))
+      .field("parts", std::span<const std::uint8_t>(parts));
 }
 
 void write_terms(const Seal& seal, CborWriter& writer) {
@@ -242,13 +262,13 @@ Result<Join> decode_join(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> signed_text(const Begin& begin) {
-  CborWriter writer(7);
+  CborWriter writer(8);
   write_terms(begin, writer);
   return text_of(kBeginWords, writer);
 }
 
 std::vector<std::uint8_t> encode(const Begin& message) {
-  CborWriter writer(9);
+  CborWriter writer(10);
   write_terms(message, writer);
   return writer.field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
       .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
@@ -256,7 +276,7 @@ std::vector<std::uint8_t> encode(const Begin& message) {
 }
 
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
-  CborReader reader("begin", cbor, 9);
+  CborReader reader("begin", cbor, 10);
   Begin message;
   message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
   message.vector_floats = static_cast<std::int64_t>(reader.number("floats", kVectorFloatsMax));
@@ -265,10 +285,13 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   const auto note = reader.bytes("note", kBeginNoteBytesMax);
   message.draw = static_cast<SampleCount>(reader.number("draw", kDrawMax));
   const auto norms = reader.bytes("norms", kGroupMembersMax * sizeof(float));
+  const auto parts = reader.bytes("parts", kGroupMembersMax * Hash128::kSize);
   reader.fill("key", message.signature.key.bytes);
   reader.fill("signature", message.signature.signature.bytes);
   STARLING_TRY(reader.finish());
   message.note.assign(note.begin(), note.end());
+  if (parts.size() % Hash128::kSize != 0) return corrupt("begin: digests of parts have 16 bytes");
+  message.part_digests = digests_from<Hash128>(parts);
   if (norms.size() % sizeof(float) != 0) return corrupt("begin: norms are floats of 4 bytes");
   message.norms.resize(norms.size() / sizeof(float));
   if (!norms.empty()) std::memcpy(message.norms.data(), norms.data(), norms.size());
@@ -383,11 +406,7 @@ Result<StateRequest> decode_state_request(std::span<const std::uint8_t> cbor) {
 }
 
 std::vector<std::uint8_t> encode(const StateInfo& message) {
-  std::vector<std::uint8_t> digests;
-  digests.reserve(message.chunk_digests.size() * Digest::kSize);
-  for (const Digest& digest : message.chunk_digests) {
-    digests.insert(digests.end(), digest.bytes.begin(), digest.bytes.end());
-  }
+  const std::vector<std::uint8_t> digests = bytes_of(message.chunk_digests);
   return CborWriter(4)
       .field("round", static_cast<std::uint64_t>(message.round))
       .field("state", std::span<const std::uint8_t>(message.state_digest.bytes))
@@ -409,11 +428,7 @@ Result<StateInfo> decode_state_info(std::span<const std::uint8_t> cbor) {
   if (digests.size() != chunks * Digest::kSize) {
     return corrupt(fmt::format("read state info: {} bytes of digests for {} chunks", digests.size(), chunks));
   }
-  message.chunk_digests.resize(chunks);
-  for (std::size_t i = 0; i < chunks; ++i) {
-    std::copy_n(digests.begin() + static_cast<std::ptrdiff_t>(i * Digest::kSize), Digest::kSize,
-                message.chunk_digests[i].bytes.begin());
-  }
+  message.chunk_digests = digests_from<Digest>(digests);
   return message;
 }
 

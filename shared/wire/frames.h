@@ -151,6 +151,9 @@ struct Begin {
   SampleCount draw = 0;  // number of the first of those samples (SampleLease in messages.h); 0: they are not leased
   // Euclidean norms of the parts of the sender's vector, by the rank of their owners. None without samples or a bound.
   std::vector<float> norms{};
+  // Digests of the parts of the sender's vector, by the rank of their owners: the hash128 of the hash128s of the
+  // contributions to the part's segments, as they are sent (the sender's own part: as floats). None without samples.
+  std::vector<Hash128> part_digests{};
   PeerSignature signature{};  // under signed_text(), by the member that the rank names
 };
 // The bytes that are signed: "starling begin", a zero byte, and the fields before the signature as they travel.

@@ -4,6 +4,8 @@
 
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/codec.h"
+#include "client/averaging/part_digests.h"
+#include "client/averaging/segment_table.h"
 #include "shared/swarm/plan.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/plain_signer.h"
@@ -94,6 +96,7 @@ class Script {
                       swarm::plan_digest(group_)};
     const std::uint8_t norm = byte();
     if (begin.weight > 0) begin.norms.assign(norm < 250 ? kMembers : norm - 250u, static_cast<float>(norm) / 8);
+    if (begin.weight > 0) begin.part_digests.assign(kMembers - (norm == 249 ? 1 : 0), said_of_own_part(begin.rank));
     if (choice % 16 > 0) begin.signature = signed_by(begin.rank % kMembers).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
@@ -105,7 +108,7 @@ class Script {
       case 4:
         return frame(rank, FrameType::begin, 0, begin(rank, first));
       case 5:
-        return frame(rank, FrameType::contribution, first, floats(rank, first, {}), codec_of(rank));
+        return frame(rank, FrameType::contribution, first, contribution(rank, first), codec_of(rank));
       case 6:
         return frame(rank, FrameType::result, first, floats(kResult, first, {byte()}), codec_of(kResult));
       case 7:
@@ -149,11 +152,30 @@ class Script {
     return from == kResult ? codec_from_name(group_.codec).value() : wire::contribution_codec(group_, from);
   }
 
-  std::vector<std::uint8_t> floats(Rank from, std::uint8_t segment, std::vector<std::uint8_t> before) {
-    const Codec codec = codec_of(from);
-    const std::vector<float> values(segment % 2 == 0 ? kSegmentFloats : 7, static_cast<float>(byte()) - 100);
+  [[nodiscard]] static std::vector<std::uint8_t> encoded(Codec codec, std::uint8_t segment, float value) {
+    const std::vector<float> values(segment % 2 == 0 ? kSegmentFloats : 7, value);
     std::vector<std::uint8_t> bytes(encoded_bytes(codec, values.size()));
     encode(codec, values, bytes);
+    return bytes;
+  }
+
+  // The digest of ones in the engine's own part, as `rank` sends them.
+  [[nodiscard]] Hash128 said_of_own_part(Rank rank) const {
+    const SegmentTable table(group_);
+    std::vector<Hash128> segments;
+    for (SegmentIndex segment = table.first(kSelf); segment < table.first(kSelf + 1); ++segment) {
+      segments.push_back(hash128(encoded(codec_of(rank % kMembers), static_cast<std::uint8_t>(segment), 1)));
+    }
+    return part_digest(segments);
+  }
+
+  // Ones, as was said, or anything else.
+  std::vector<std::uint8_t> contribution(Rank rank, std::uint8_t segment) {
+    return byte() < 200 ? encoded(codec_of(rank), segment, 1) : floats(rank, segment, {});
+  }
+
+  std::vector<std::uint8_t> floats(Rank from, std::uint8_t segment, std::vector<std::uint8_t> before) {
+    std::vector<std::uint8_t> bytes = encoded(codec_of(from), segment, static_cast<float>(byte()) - 100);
     if (byte() > 250) bytes.back() = 0xff;  // may be a NaN
     before.insert(before.end(), bytes.begin(), bytes.end());
     return before;

@@ -84,7 +84,7 @@ void add_frames(Seeds& seeds) {
   add("header", 0, header);
   add("hello", 1, wire::encode(wire::Hello{wire::kPeerProtocolVersion, "fortunes", {}}));
   add("join", 7, wire::encode(wire::Join{}));
-  add("begin", 2, wire::encode(wire::Begin{3, 1000, 96, {}, {}, 0, {1, 0.5F}}));
+  add("begin", 2, wire::encode(wire::Begin{3, 1000, 96, {}, {}, 0, {1, 0.5F}, {{}, {}}}));
   wire::RankSet lost(11);
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));

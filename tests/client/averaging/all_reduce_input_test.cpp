@@ -10,6 +10,7 @@
 
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/codec.h"
+#include "client/averaging/part_digests.h"
 #include "client/averaging/segment_table.h"
 #include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
@@ -83,7 +84,19 @@ struct Stage {
   Bytes begin(Rank rank, SampleCount weight = 1) const {
     wire::Begin begin{static_cast<std::uint32_t>(rank), kFloats, weight, swarm::plan_digest(group)};
     if (weight > 0) begin.norms.assign(4, std::sqrt(12.0F));  // parts of ones
+    if (weight > 0) begin.part_digests.assign(4, digest_of_ones());
     return signed_by_its_member(begin);
+  }
+  Hash128 digest_of_ones() const {
+    std::vector<Hash128> segments;
+    for (const std::size_t floats : {8, 4}) segments.push_back(hash128(ones(floats)));
+    return part_digest(segments);
+  }
+  Bytes ones(std::size_t floats) const {
+    const Codec codec = codec_from_name(group.codec).value();
+    Bytes bytes(wire::encoded_bytes(codec, floats));
+    encode(codec, std::vector<float>(floats, 1.0F), bytes);
+    return bytes;
   }
   Bytes signed_by_its_member(wire::Begin begin) const {
     begin.signature = signed_by(group, begin.rank).signer->sign(wire::signed_text(begin));
@@ -247,8 +260,7 @@ TEST_CASE("what is on its way stays as it is while more is taken for the same me
   stage.all_begin();
   for (const Rank rank : {0, 2, 3}) {
     for (const std::uint32_t segment : {2, 3}) {
-      Bytes ones(wire::encoded_bytes(Codec::fp16, segment == 2 ? 8 : 4));
-      encode(Codec::fp16, std::vector<float>(segment == 2 ? 8 : 4, 1.0F), ones);
+      const Bytes ones = stage.ones(segment == 2 ? 8 : 4);
       REQUIRE(stage.say(rank, FrameType::contribution, segment, ones, Codec::fp16).ok());
     }
   }
@@ -296,6 +308,8 @@ TEST_CASE("a begin that its member has not signed for this plan is refused by na
   CHECK(refusal([](const Stage&, Fields& begin) { begin.draw = 3; }) == "a begin is refused: its signature is wrong");
   CHECK(refusal([](const Stage&, Fields& begin) { begin.norms[1] = 0; }) ==
         "a begin is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Fields& begin) { begin.part_digests[3] = {}; }) ==
+        "a begin is refused: its signature is wrong");
   CHECK(refusal([](const Stage&, Fields& begin) { begin.note = {1}; }) == "a begin is refused: its signature is wrong");
   const auto by_another = [](const Stage& stage, Fields& begin) {
     begin.signature = signed_by(stage.group, 3).signer->sign(wire::signed_text(begin));
@@ -307,6 +321,43 @@ TEST_CASE("a begin that its member has not signed for this plan is refused by na
     begin = *wire::decode_begin(Stage(before).begin(2));
   };
   CHECK(refusal(replayed) == "it works on another plan");
+}
+
+TEST_CASE("a begin with samples says the digest of every part, one without samples of none") {
+  for (const std::size_t digests : {0, 3, 4, 5}) {
+    CAPTURE(digests);
+    Stage stage;
+    wire::Begin begin = *wire::decode_begin(stage.begin(2));
+    begin.part_digests.resize(digests);
+    const Status begun = stage.say(2, FrameType::begin, 0, stage.signed_by_its_member(begin));
+    CHECK(begun.ok() == (digests == 4));
+    if (digests == 3) CHECK(begun.error().message == "it told the digests of 3 parts where there are 4");
+  }
+  Stage stage;
+  wire::Begin listener = *wire::decode_begin(stage.begin(2, 0));
+  listener.part_digests.resize(4);
+  CHECK_FALSE(stage.say(2, FrameType::begin, 0, stage.signed_by_its_member(listener)).ok());
+}
+
+TEST_CASE("who contributes other values than it began with is lost with the last of them") {
+  const Bytes halves = floats({0.5F, 0.5F, 0.5F, 0.5F});
+  for (const bool waits : {false, true}) {
+    CAPTURE(waits);  // contributions are kept back until the last member has begun and the bound is known
+    Stage stage;
+    if (waits) {
+      for (const Rank rank : {0, 2}) REQUIRE(stage.say(rank, FrameType::begin, 0, stage.begin(rank)).ok());
+    } else {
+      stage.all_begin();
+    }
+    CHECK(stage.say(2, FrameType::contribution, 3, halves).ok());
+    CHECK(stage.say(2, FrameType::contribution, 3, halves).ok());  // sent twice
+    const Status refused = stage.say(2, FrameType::contribution, 2, kEight);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message == "it contributes other values than it began with");
+    CHECK(stage.has_lost(2));
+    CHECK(stage.say(0, FrameType::contribution, 2, kEight).ok());
+    CHECK(stage.say(0, FrameType::contribution, 3, kFour).ok());
+  }
 }
 
 TEST_CASE("nobody changes the begin that it passes on") {

@@ -191,7 +191,7 @@ TEST_CASE("everybody holds the same sparse result, and over rounds all that was 
 }
 
 TEST_CASE("a synchronisation takes less than a hundredth of the bytes that it takes in fp32") {
-  constexpr std::int64_t kFloats = 400000;
+  constexpr std::int64_t kFloats = 2'000'000;
   for (std::size_t members = 2; members <= 8; ++members) {
     CAPTURE(members);
     const auto bytes = [members](const char* codec) {

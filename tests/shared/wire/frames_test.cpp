@@ -127,10 +127,12 @@ TEST_CASE("every control message is restored as it was") {
   CHECK(begin->rank == 5);
   CHECK(begin->weight == std::int64_t{1} << 40);
   CHECK(begin->plan_digest == id_of<Hash128>(9));
-  Begin full{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<PeerId>(3).bytes, {}}};
+  Begin full{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<Hash128>(2)}, {id_of<PeerId>(3).bytes, {}}};
   full.signature.signature.bytes[63] = 9;
   CHECK(decode_begin(encode(full))->signature == full.signature);
-  CHECK(signed_text(full) == signed_text(Begin{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}}));
+  CHECK(decode_begin(encode(full))->part_digests == full.part_digests);
+  CHECK(signed_text(full) == signed_text(Begin{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<Hash128>(2)}}));
+  CHECK(signed_text(full) != signed_text(Begin{5, 1, 1, id_of<Hash128>(9), {7}, 3, {0.5F}, {id_of<Hash128>(3)}}));
 
   const auto inventory = decode_inventory(inventory_bytes(), 11, 9);
   REQUIRE(inventory.ok());
