@@ -16,6 +16,7 @@
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
 #include "shared/base/machine_limits.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/version.h"
 #include "shared/leaderboard/columns.h"
 #include "shared/wire/json_writer.h"
@@ -134,7 +135,7 @@ std::string make_report(const Arguments& arguments) {
     text += "\n== preferences\n" + format_preferences(facts.preferences);
   }
   text += "\n== log\n" + facts.log;
-  return redact(text, private_of_this_computer());
+  return plain_lines(redact(text, private_of_this_computer()));
 }
 
 }  // namespace starling::cli

@@ -16,6 +16,7 @@
 #include "client/cli/views_text.h"
 #include "shared/base/files.h"
 #include "shared/base/paths.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 
@@ -30,7 +31,7 @@ int fail(const Arguments& arguments, const Error& error, ExitCode code) {
     refusal.error = error;
     std::fputs(wire::encode_line(refusal).c_str(), stdout);
   }
-  std::fprintf(stderr, "starling: %s\n", error.message.c_str());
+  std::fprintf(stderr, "starling: %s\n", plain_lines(error.message).c_str());
   return code;
 }
 

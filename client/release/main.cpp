@@ -16,6 +16,7 @@
 #include "client/release/root_commands.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 #include "shared/crypto/digest.h"
@@ -288,7 +289,7 @@ int run_program(int argc, char** argv) {
   }
   const Status status = run(app.get_subcommands().front()->get_name(), arguments);
   if (status.ok()) return kOk;
-  std::fprintf(stderr, "starling-release: %s\n", status.error().message.c_str());
+  std::fprintf(stderr, "starling-release: %s\n", plain_lines(status.error().message).c_str());
   return kRefused;
 }
 

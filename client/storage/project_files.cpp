@@ -46,12 +46,13 @@ Result<Project> decode_project(std::string_view json) {
     reader.text("name", project.name, wire::kNameBytesMax);
     reader.text("display_name", project.display_name, wire::kNameBytesMax);
     reader.integer("account_id", project.account_id, 0, INT64_MAX);
-    reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax);
+    reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax, wire::TextForm::exact);
     std::string certificate_pem;
-    reader.text("certificate_pem", certificate_pem, crypto::kPemBytesMax);
+    reader.text("certificate_pem", certificate_pem, crypto::kPemBytesMax, wire::TextForm::exact);
     project.certificate.renew(std::move(certificate_pem));
-    reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax);
-    if (reader.present("device_token")) reader.text("device_token", project.device_token, kSecretBytesMax);
+    reader.text("manifest_public_key", project.manifest_public_key, crypto::kPemBytesMax, wire::TextForm::exact);
+    if (reader.present("device_token"))
+      reader.text("device_token", project.device_token, kSecretBytesMax, wire::TextForm::exact);
   });
 }
 

@@ -21,15 +21,15 @@ std::filesystem::path path_in(const std::filesystem::path& data_dir) { return da
 Result<RemoteAccess> decode(std::string_view json) {
   std::string hash;
   STARLING_ASSIGN(RemoteAccess access,
-                  wire::decode_json<RemoteAccess>(json, "remote access", kFileBytesMax,
-                                                  [&hash](wire::JsonReader& in, RemoteAccess& out) {
-                                                    in.text("address", out.address, kAddressBytesMax);
-                                                    wire::read_int(in, "port", out.port, 1, 65535);
-                                                    in.text("token_sha256", hash, kDigestBytesMax);
-                                                    in.text("authority", out.authority_pem, crypto::kPemBytesMax);
-                                                    in.text("certificate", out.certificate_pem, crypto::kPemBytesMax);
-                                                    in.text("key", out.key_pem, crypto::kPemBytesMax);
-                                                  }));
+                  wire::decode_json<RemoteAccess>(
+                      json, "remote access", kFileBytesMax, [&hash](wire::JsonReader& in, RemoteAccess& out) {
+                        in.text("address", out.address, kAddressBytesMax);
+                        wire::read_int(in, "port", out.port, 1, 65535);
+                        in.text("token_sha256", hash, kDigestBytesMax);
+                        in.text("authority", out.authority_pem, crypto::kPemBytesMax, wire::TextForm::exact);
+                        in.text("certificate", out.certificate_pem, crypto::kPemBytesMax, wire::TextForm::exact);
+                        in.text("key", out.key_pem, crypto::kPemBytesMax, wire::TextForm::exact);
+                      }));
   STARLING_ASSIGN(access.token_hash, Digest::from_hex(hash));
   return access;
 }

@@ -65,7 +65,7 @@ Result<ReportLine> decode_line(std::string_view json) {
       reader.integer("settled_below", line.settled_below.emplace(), 0, INT64_MAX);
     } else {
       reader.number("seconds", line.seconds, 0, 1e12);
-      reader.text("report", line.report, kLogLineMax);
+      reader.text("report", line.report, kLogLineMax, wire::TextForm::exact);
     }
   });
 }

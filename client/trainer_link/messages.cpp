@@ -8,6 +8,7 @@
 
 #include "client/trainer_link/binary_fields.h"
 #include "client/trainer_link/message_fields.h"
+#include "shared/base/plain_text.h"
 
 namespace starling::trainer_link {
 namespace {
@@ -98,7 +99,7 @@ Result<Reply> decode_reply(std::span<const std::uint8_t> bytes) {
   STARLING_ASSIGN(Failure failure, read_message<Failure>(reader));
   Reply reply;
   reply.sequence = failure.sequence;
-  reply.status = Error{static_cast<ErrorCode>(failure.code), std::move(failure.message)};
+  reply.status = Error{static_cast<ErrorCode>(failure.code), plain_lines(failure.message)};
   return reply;
 }
 

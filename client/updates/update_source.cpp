@@ -46,11 +46,11 @@ Result<UpdateSource> read_update_source(std::string_view json) {
   const auto read = [](wire::JsonReader& in, Fields& fields) {
     in.text("feed", fields.feed, kAddressBytesMax);
     if (in.present("root")) {
-      in.text("root", fields.root, manifest::kSignedRootBytesMax);
+      in.text("root", fields.root, manifest::kSignedRootBytesMax, wire::TextForm::exact);
     } else {
-      in.text("key", fields.key, crypto::kPemBytesMax);
+      in.text("key", fields.key, crypto::kPemBytesMax, wire::TextForm::exact);
     }
-    if (in.present("ca")) in.text("ca", fields.ca, crypto::kPemBytesMax);
+    if (in.present("ca")) in.text("ca", fields.ca, crypto::kPemBytesMax, wire::TextForm::exact);
   };
   STARLING_ASSIGN(const Fields fields, wire::decode_json<Fields>(json, "update source", kSourceBytesMax, read));
   STARLING_ASSIGN(Trust trust, pinned_trust(fields));

@@ -30,7 +30,7 @@ void read_memory(wire::JsonReader& in, Memory& out) {
   in.integer("checked_ms", out.checked_ms, 0, kCountMax);
   if (!in.present("root")) return;
   in.text("root_feed", out.root_feed, kAddressBytesMax);
-  in.text("root", out.root, wire::kRootBytesMax);
+  in.text("root", out.root, wire::kRootBytesMax, wire::TextForm::exact);
 }
 
 // Answers of hosts for plain files to a name that they do not have.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/calendar.h"
+#include "shared/base/plain_text.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -55,6 +56,7 @@ Status begin_maintenance(const Desk& desk, const Maintenance& wanted) {
                                                           Maintenance::kMessageBytesMax, wanted.message.size())};
   }
   Maintenance begun = wanted;
+  begun.message = plain_line(wanted.message);
   begun.since = desk.clock.wall_now();
   if (begun.until && *begun.until <= begun.since) {
     return Error{ErrorCode::invalid_argument, fmt::format("{} is over already; say a time to come", utc(*begun.until))};
@@ -72,7 +74,7 @@ Status end_maintenance(const Desk& desk) {
 
 std::string notice_of(const Maintenance& maintenance) {
   return fmt::format("The project is being looked after{}{}. Please come again {}. Computers that train go on.",
-                     maintenance.message.empty() ? "" : ": ", maintenance.message,
+                     maintenance.message.empty() ? "" : ": ", plain_line(maintenance.message),
                      maintenance.until ? "after " + utc(*maintenance.until) : "in a quarter of an hour");
 }
 

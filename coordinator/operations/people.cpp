@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "coordinator/accounts/ban_list.h"
+#include "shared/base/plain_text.h"
 
 namespace starling::operations {
 namespace {
@@ -68,14 +69,15 @@ std::string shown_subject(const db::Ban& ban, const db::AccountStore& accounts) 
 }
 
 Result<db::Ban> add_ban(const Desk& desk, const BanWanted& wanted) {
-  STARLING_TRY(check_letters("the reason", wanted.reason, 1, kReasonLettersMax));
+  const std::string reason = plain_line(wanted.reason);
+  STARLING_TRY(check_letters("the reason", reason, 1, kReasonLettersMax));
   STARLING_ASSIGN(db::Ban ban, subject_of(wanted.who, desk.stores.people));
-  ban.reason = wanted.reason;
+  ban.reason = reason;
   ban.created = desk.clock.wall_now();
   ban.expires = db::kNoExpiry;
   if (wanted.lasts) ban.expires = {ban.created.unix_ms + to_ms(*wanted.lasts)};
   STARLING_ASSIGN(ban.id, desk.stores.operation.bans.add(ban));
-  STARLING_TRY(note(desk, "ban add", wanted.who, wanted.reason));
+  STARLING_TRY(note(desk, "ban add", wanted.who, reason));
   return ban;
 }
 
@@ -112,7 +114,9 @@ Status remove_account(const Desk& desk, AccountId account) {
   return note(desk, "users delete", fmt::format("account {}", account));
 }
 
-Result<std::int64_t> post_news(const Desk& desk, const std::string& title, const std::string& body) {
+Result<std::int64_t> post_news(const Desk& desk, const std::string& typed_title, const std::string& typed_body) {
+  const std::string title = plain_line(typed_title);
+  const std::string body = plain_lines(typed_body);
   STARLING_TRY(check_letters("the title", title, 1, kTitleLettersMax));
   STARLING_TRY(check_letters("the body", body, 0, kBodyLettersMax));
   STARLING_ASSIGN(const std::int64_t id, desk.stores.operation.news.add({0, desk.clock.wall_now(), title, body}));

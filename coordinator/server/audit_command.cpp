@@ -6,6 +6,7 @@
 #include "coordinator/operations/audit_chain.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "shared/base/plain_text.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::server {
@@ -59,8 +60,8 @@ Status show_audit(const AuditOptions& options) {
     if (options.json) {
       fmt::print("{}\n", encode(line));
     } else {
-      fmt::print("{:<17} {:<20} {:<20} {:<30} {}\n", local_time(line.at), line.who, line.action, line.subject,
-                 line.note);
+      fmt::print("{:<17} {:<20} {:<20} {:<30} {}\n", local_time(line.at), plain_line(line.who), plain_line(line.action),
+                 plain_line(line.subject), plain_line(line.note));
     }
   }
   return {};

@@ -73,7 +73,7 @@ Result<std::optional<BackupSchedule>> read_schedule(const db::SettingStore& sett
   BackupSchedule schedule;
   std::int64_t every_ms = 0;
   reader.integer("every_ms", every_ms, 1, INT64_MAX / 1'000'000);
-  reader.text("folder", schedule.folder, 4096);
+  reader.text("folder", schedule.folder, 4096, wire::TextForm::exact);
   wire::read_int(reader, "daily", schedule.daily, 0, BackupSchedule::kKeptMax);
   wire::read_int(reader, "weekly", schedule.weekly, 0, BackupSchedule::kKeptMax);
   STARLING_TRY(reader.status());

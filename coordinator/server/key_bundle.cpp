@@ -59,7 +59,8 @@ Result<KeyFiles> open_keys(std::string_view sealed, std::string_view passphrase)
   STARLING_ASSIGN(const auto document, wire::JsonDocument::parse(text, kBundleBytesMax));
   wire::JsonReader reader = document.root();
   KeyFiles keys;
-  for (const std::string& name : key_file_names()) reader.text(name.c_str(), keys[name], kKeyBytesMax);
+  for (const std::string& name : key_file_names())
+    reader.text(name.c_str(), keys[name], kKeyBytesMax, wire::TextForm::exact);
   STARLING_TRY(reader.status());
   return keys;
 }

@@ -7,6 +7,7 @@
 
 #include "coordinator/server/commands.h"
 #include "shared/base/log.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/standard_output.h"
 #include "shared/base/version.h"
 
@@ -661,7 +662,7 @@ int run_program(int argc, char** argv) {
   std::fflush(stdout);
   flush_logs();
   if (done.ok()) return kOk;
-  fmt::print(stderr, "starling-coordinator: {}\n", done.error().message);
+  fmt::print(stderr, "starling-coordinator: {}\n", plain_lines(done.error().message));
   return kFailed;
 }
 

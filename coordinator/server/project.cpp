@@ -69,7 +69,8 @@ Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem
           reader.integer("hosts_per_account", config.hosts_per_account, 1, accounts::kHostsPerAccountMax);
         }
         if (reader.present("copies_bytes")) reader.integer("copies_bytes", config.copies_bytes, 0, INT64_MAX);
-        if (reader.present("database")) reader.text("database", config.database, kDatabaseUrlBytesMax);
+        if (reader.present("database"))
+          reader.text("database", config.database, kDatabaseUrlBytesMax, wire::TextForm::exact);
       });
 }
 

@@ -1,6 +1,7 @@
 // The actions of people who are logged in, and their own data.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "coordinator/accounts/credentials.h"
@@ -32,16 +33,11 @@ const std::map<std::string_view, std::string_view>& done_texts() {
 
 Result<PeerId> computer_of(const Form& form) { return PeerId::from_hex(form.value("computer")); }
 
-// The text without control characters; only its owner sees it.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kLabelBytesMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) out += c;
-  }
-  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-  if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
-  return out;
+// The begin of the text, whole letters of it.
+std::string short_label(std::string_view text) {
+  std::size_t end = std::min(text.size(), kLabelBytesMax);
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end));
 }
 
 }  // namespace
@@ -165,9 +161,9 @@ Result<std::string> AccountSite::change_password(const Visit& visit) {
   const AccountId id = visit.viewer->account_id;
   STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(id));
   STARLING_ASSIGN(db::Login login, stores.people.logins.of(id));
-  STARLING_TRY(accounts::check_new_password(visit.form.value("new"), account.display_name, login.email));
+  STARLING_TRY(accounts::check_new_password(visit.form.exact("new"), account.display_name, login.email));
   STARLING_TRY(check_password(visit, "old"));
-  STARLING_ASSIGN(login.password, parts_.accounts.guard().hash(visit.form.value("new")));
+  STARLING_ASSIGN(login.password, parts_.accounts.guard().hash(visit.form.exact("new")));
   STARLING_TRY(stores.people.logins.set(login));
   STARLING_TRY(parts_.accounts.sessions().close_all(id, visit.viewer->session));
   return std::string("password");
@@ -181,7 +177,7 @@ Result<std::string> AccountSite::log_others_out(const Visit& visit) {
 Result<std::string> AccountSite::label_computer(const Visit& visit) {
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
   STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(visit.viewer->account_id, peer,
-                                                                       plain(visit.form.value("label"))));
+                                                                       short_label(visit.form.value("label"))));
   return std::string("saved");
 }
 

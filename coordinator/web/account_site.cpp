@@ -105,7 +105,7 @@ gate::Response AccountSite::show_sign_up(const Visit& visit) {
 }
 
 gate::Response AccountSite::sign_up(const Visit& visit) {
-  const accounts::SignUpForm form{visit.form.value("name"), visit.form.value("email"), visit.form.value("password"),
+  const accounts::SignUpForm form{visit.form.value("name"), visit.form.value("email"), visit.form.exact("password"),
                                   visit.form.value("invite")};
   const auto in = parts_.accounts.sign_up(form, {visit.request.remote_address, ""});
   if (in) return signed_in(visit, *in);
@@ -123,7 +123,7 @@ gate::Response AccountSite::show_log_in(const Visit& visit) {
 
 gate::Response AccountSite::log_in(const Visit& visit) {
   const std::string name = visit.form.value("name");
-  const auto in = parts_.accounts.log_in(name, visit.form.value("password"),
+  const auto in = parts_.accounts.log_in(name, visit.form.exact("password"),
                                          {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
   if (in) return signed_in(visit, *in);
   return page(visit, render_log_in(frame(visit, in.status()), name, parts_.accounts.parts().outbox.open()),
@@ -146,7 +146,7 @@ gate::Response AccountSite::show_password(const Visit& visit) {
 gate::Response AccountSite::password(const Visit& visit) {
   const std::string token = visit.form.value("token");
   if (!token.empty()) {
-    const Status done = parts_.accounts.new_password(token, visit.form.value("password"));
+    const Status done = parts_.accounts.new_password(token, visit.form.exact("password"));
     if (!done.ok()) return page(visit, render_new_password(frame(visit, done), token), status_of(done));
     FormFrame told = frame(visit);
     told.message = "The new password is set. Log in with it.";

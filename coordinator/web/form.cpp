@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "shared/base/plain_text.h"
+
 namespace starling::web {
 namespace {
 
@@ -39,7 +41,11 @@ Form::Form(std::string_view body) {
   }
 }
 
-std::string Form::value(std::string_view name) const {
+std::string Form::value(std::string_view name) const { return plain_line(exact(name)); }
+
+std::string Form::lines(std::string_view name) const { return plain_lines(exact(name)); }
+
+std::string Form::exact(std::string_view name) const {
   for (const auto& [field, value] : fields_) {
     if (field == name) return value;
   }

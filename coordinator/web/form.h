@@ -16,9 +16,12 @@ class Form {
   static constexpr std::size_t kFieldsMax = 32;
 
   explicit Form(std::string_view body);
-  // Empty if there is no such field. May hold control characters or invalid UTF-8: the code that checks the value
-  // removes them.
+  // The field as one plain line (shared/base/plain_text.h); empty if there is no such field.
   [[nodiscard]] std::string value(std::string_view name) const;
+  // The field as plain lines.
+  [[nodiscard]] std::string lines(std::string_view name) const;
+  // Every byte of it, for passwords: whoever made one up may have typed anything.
+  [[nodiscard]] std::string exact(std::string_view name) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> fields_;

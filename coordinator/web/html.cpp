@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "shared/base/plain_text.h"
 #include "shared/crypto/digest.h"
 
 namespace starling::web {
@@ -29,7 +30,7 @@ std::string base64(std::span<const std::uint8_t> bytes) {
 
 std::string escape(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : plain_lines(text)) {
     switch (c) {
       case '&':
         out += "&amp;";

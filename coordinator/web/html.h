@@ -10,7 +10,7 @@
 
 namespace starling::web {
 
-// Text as element content or attribute value: nothing in it can end either.
+// Text as element content or attribute value: nothing in it can end either, and it is plain (plain_text.h).
 std::string escape(std::string_view text);
 // 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);

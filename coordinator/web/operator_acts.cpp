@@ -74,7 +74,7 @@ Status unban(const Desk& desk, const Form& form) {
 }
 
 Status post_news(const Desk& desk, const Form& form) {
-  return operations::post_news(desk, form.value("title"), form.value("body")).status();
+  return operations::post_news(desk, form.value("title"), form.lines("body")).status();
 }
 
 Status remove_news(const Desk& desk, const Form& form) {

@@ -112,7 +112,7 @@ void add_news_form(std::string& html, const NewsPage& page) {
   html += form_to("/do/post-news", page.frame.form.token);
   const std::string title = page.typed.value("title");
   html += field({.name = "title", .label = "Title", .value = title, .more = "required maxlength=\"120\""});
-  const std::string body = page.typed.value("body");
+  const std::string body = page.typed.lines("body");
   html += text_area({.name = "body",
                      .label = "Text",
                      .value = body,

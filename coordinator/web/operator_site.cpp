@@ -141,7 +141,7 @@ Result<std::string> OperatorSite::open_session(const std::string& name) {
 
 gate::Response OperatorSite::log_in(const Visit& visit) {
   const std::string name = visit.form.value("name");
-  const auto login = guard_.check(name, visit.form.value("password"),
+  const auto login = guard_.check(name, visit.form.exact("password"),
                                   {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
   const Result<std::string> session = login ? open_session(name) : Result<std::string>(login.error());
   if (!session) {

@@ -1,12 +1,14 @@
 #include <fmt/core.h>
 
 #include "db/stores/sql_operator.h"
+#include "shared/base/plain_text.h"
 
 namespace starling::db {
 namespace {
 
+// Texts of older versions may not be plain.
 Result<News> read_news(const Statement& row) {
-  return News{row.integer(0), {row.integer(1)}, row.text(2), row.text(3)};
+  return News{row.integer(0), {row.integer(1)}, plain_line(row.text(2)), plain_lines(row.text(3))};
 }
 
 Result<Ban> read_ban(const Statement& row) {
@@ -17,7 +19,7 @@ Result<Ban> read_ban(const Statement& row) {
     if (kind == name_of(each)) ban.kind = each;
   }
   ban.subject = row.text(2);
-  ban.reason = row.text(3);
+  ban.reason = plain_line(row.text(3));
   ban.created = {row.integer(4)};
   ban.expires = {row.integer(5)};
   return ban;

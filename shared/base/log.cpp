@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "shared/base/plain_text.h"
+
 namespace starling {
 namespace {
 
@@ -65,7 +67,7 @@ namespace detail {
 
 bool log_enabled(LogLevel level) { return logger()->should_log(to_spdlog(level)); }
 
-void log_line(LogLevel level, std::string_view line) { logger()->log(to_spdlog(level), line); }
+void log_line(LogLevel level, std::string_view line) { logger()->log(to_spdlog(level), plain_line(line)); }
 
 }  // namespace detail
 }  // namespace starling

@@ -1,5 +1,5 @@
-// The log facade: `log_info("joined {}", project)`. Lines carry time and level; main decides once where they go. May be
-// called from any thread.
+// The log facade: `log_info("joined {}", project)`. Lines carry time and level; main decides once where they go. A
+// record is one plain line (plain_text.h), whoever wrote parts of it. May be called from any thread.
 #pragma once
 
 #include <fmt/core.h>

@@ -57,7 +57,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, JoinProject>& request) {
   visit("link", request.link, kLineText, kLeftOutIfUnset);
   visit("name", request.name, kLineText, kLeftOutIfUnset);
-  visit("password", request.password, Text{kPasswordBytesMax}, kLeftOutIfUnset);
+  visit("password", request.password, Text{kPasswordBytesMax, TextForm::exact}, kLeftOutIfUnset);
   visit("email", request.email, Text{kEmailBytesMax}, kLeftOutIfUnset);
 }
 
@@ -118,7 +118,7 @@ void each_field(Visitor& visit, Seen<Visitor, SetPreferences>& request) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, SampleText>& request) {
-  visit("prompt", request.prompt, Text{kSampleBytesMax}, kLater);
+  visit("prompt", request.prompt, Text{kSampleBytesMax, TextForm::exact}, kLater);
   visit("length", request.length, Whole{1, kSampleBytesMax}, kLater);
   visit("temperature", request.temperature, Real{0, 10}, kLater);
 }
@@ -212,7 +212,7 @@ void each_field(Visitor& visit, Seen<Visitor, UpdateStatus>& update) {
   visit("state", update.state, kLineText);
   visit("text", update.text, kLineText);
   visit("version", update.version, kLineText);
-  visit("notes", update.notes, kLineText);
+  visit("notes", update.notes, Text{kLineTextBytesMax, TextForm::lines});
   visit("notes_url", update.notes_url, kLineText);
   visit("required", update.required, kLineText);
   visit("can_install", update.can_install);
@@ -401,7 +401,7 @@ void each_field(Visitor& visit, Seen<Visitor, Error>& error) {
   std::string code(to_string(error.code));
   visit("code", code, kLineText);
   if constexpr (Visitor::kChanges) error.code = error_code(code);
-  visit("message", error.message, Text{kControlLineBytesMax});
+  visit("message", error.message, Text{kControlLineBytesMax, TextForm::lines});
 }
 
 template <typename Visitor>
@@ -422,7 +422,7 @@ void each_field(Visitor& visit, Seen<Visitor, ControlReply>& reply) {
   visit("leaderboard", reply.leaderboard);
   visit("remote", reply.remote);
   visit("team", reply.team);
-  visit("text", reply.text, Text{kControlLineBytesMax}, kLeftOutIfUnset);
+  visit("text", reply.text, Text{kControlLineBytesMax, TextForm::lines}, kLeftOutIfUnset);
 }
 
 }  // namespace starling::wire

@@ -33,7 +33,7 @@ Result<KeyCertificate> verify_key(std::string_view certificate, const crypto::Pu
       const Fields fields,
       wire::decode_json<Fields>(text.text, kKind.name, kKind.bytes_max, [](wire::JsonReader& reader, Fields& read) {
         reader.integer("number", read.number, 1, INT64_MAX);
-        reader.text("public_key", read.public_key, crypto::kPemBytesMax);
+        reader.text("public_key", read.public_key, crypto::kPemBytesMax, wire::TextForm::exact);
       }));
   STARLING_ASSIGN(crypto::PublicKey key, crypto::PublicKey::from_pem(fields.public_key));
   return KeyCertificate{fields.number, std::move(key)};

@@ -81,7 +81,8 @@ Result<JointFile> decode_joint_file(std::string_view json) {
   constexpr std::size_t kAddedBytesMax = 8 * 1024;
   const auto read = [](wire::JsonReader& in, JointFile& file) {
     file.kind = in.present("root") ? JointKind::root : JointKind::feed;
-    in.text(field_of(file.kind), file.text, file.kind == JointKind::root ? wire::kRootBytesMax : wire::kFeedBytesMax);
+    in.text(field_of(file.kind), file.text, file.kind == JointKind::root ? wire::kRootBytesMax : wire::kFeedBytesMax,
+            wire::TextForm::exact);
     if (in.present("signatures")) {
       in.list("signatures", kSignaturesMax,
               [&](wire::JsonReader& item) { read_signature(item, file.signatures.emplace_back()); });

@@ -47,10 +47,10 @@ Result<SignedText> decode_text(const TextKind& kind, std::string_view json) {
   const auto read = [&](wire::JsonReader& reader, SignedText& envelope) {
     std::string signature;
     wire::read_id(reader, "key_id", envelope.key_id);
-    reader.text(kind.field, envelope.text, kind.bytes_max);
+    reader.text(kind.field, envelope.text, kind.bytes_max, wire::TextForm::exact);
     reader.text("signature", signature, 2 * std::tuple_size_v<crypto::Signature>);
     if (reader.present("key_certificate"))
-      reader.text("key_certificate", envelope.key_certificate, kCertificateBytesMax);
+      reader.text("key_certificate", envelope.key_certificate, kCertificateBytesMax, wire::TextForm::exact);
     if (!reader.status().ok()) return;
     if (const Status status = from_hex(signature, envelope.signature); !status.ok()) {
       reader.refuse("signature", status.error().message);

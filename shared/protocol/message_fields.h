@@ -66,10 +66,10 @@ void each_field(Visitor& visit, Seen<Visitor, JoinRequest>& message) {
   visit("client_version", message.client_version, Text{kNameBytesMax});
   visit("invite", message.invite, Text{kTokenBytesMax});
   visit("display_name", message.display_name, Text{kEmailBytesMax});
-  visit("csr_pem", message.csr_pem, Text{kPemBytesMax});
-  visit("password", message.password, Text{kPasswordBytesMax}, kLeftOutIfUnset);
+  visit("csr_pem", message.csr_pem, Text{kPemBytesMax, TextForm::exact});
+  visit("password", message.password, Text{kPasswordBytesMax, TextForm::exact}, kLeftOutIfUnset);
   visit("email", message.email, Text{kEmailBytesMax}, kLeftOutIfUnset);
-  visit("device_token", message.device_token, Text{kTokenBytesMax}, kLeftOutIfUnset);
+  visit("device_token", message.device_token, Text{kTokenBytesMax, TextForm::exact}, kLeftOutIfUnset);
 }
 
 template <typename Visitor>
@@ -77,21 +77,21 @@ void each_field(Visitor& visit, Seen<Visitor, JoinReply>& message) {
   visit("account_id", message.account_id, Whole{0, INT64_MAX});
   visit("peer_id", message.peer_id);
   visit("project_name", message.project_name, Text{kNameBytesMax});
-  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax});
-  visit("manifest_public_key", message.manifest_public_key, Text{kPemBytesMax});
+  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax, TextForm::exact});
+  visit("manifest_public_key", message.manifest_public_key, Text{kPemBytesMax, TextForm::exact});
   visit("server_unix_ms", message.server_unix_ms, kCount);
   visit("display_name", message.display_name, Text{kNameBytesMax}, kLeftOutIfUnset);
 }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RenewRequest>& message) {
-  visit("csr_pem", message.csr_pem, Text{kPemBytesMax});
-  visit("device_token", message.device_token, Text{kTokenBytesMax}, kLeftOutIfUnset);
+  visit("csr_pem", message.csr_pem, Text{kPemBytesMax, TextForm::exact});
+  visit("device_token", message.device_token, Text{kTokenBytesMax, TextForm::exact}, kLeftOutIfUnset);
 }
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RenewReply>& message) {
-  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax});
+  visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax, TextForm::exact});
   visit("server_unix_ms", message.server_unix_ms, kCount);
 }
 
@@ -324,7 +324,7 @@ void each_field(Visitor& visit, Seen<Visitor, StateStatement>& statement) {
 
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, StateProof>& proof) {
-  visit("statement", proof.statement, Text{kStatementBytesMax});
+  visit("statement", proof.statement, Text{kStatementBytesMax, TextForm::exact});
   visit("links", proof.links, Items{kStateLinksMax});
 }
 
@@ -360,7 +360,7 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   visit_evaluate_round(visit, message);
   visit("credited_samples", message.credited.samples, kCount);
   visit("credit", message.credited.credit, kRate);
-  visit("notice", message.notice, Text{kMessageBytesMax});
+  visit("notice", message.notice, Text{kMessageBytesMax, TextForm::lines});
   // Older programs know nothing of the following.
   visit("reachability", message.seen.reachability, kLater);
   visit("address", message.seen.address, Text{kAddressBytesMax}, kLater);
@@ -429,7 +429,7 @@ void each_field(Visitor& visit, Seen<Visitor, ReleaseFeed>& feed) {
   visit("issued_ms", feed.issued.unix_ms, Whole{0, kFeedSerialMax});
   visit("valid_until_ms", feed.valid_until.unix_ms, Whole{0, kFeedSerialMax});
   visit("version", feed.version, Text{kFeedWordBytesMax});
-  visit("notes", feed.notes, Text{kFeedNotesBytesMax});
+  visit("notes", feed.notes, Text{kFeedNotesBytesMax, TextForm::lines});
   visit("notes_url", feed.notes_url, Text{kFeedUrlBytesMax});
   visit("files", feed.files, Items{kReleaseFilesMax});
 }

@@ -70,7 +70,7 @@ void each_field(Visitor& visit, Seen<Visitor, DataOptions>& data) {
   if (sharded) {
     visit("shards", data.shards, Items{kShardsMax});
     visit("mirrors", data.mirrors, Items{kMirrorsMax}, Text{kMirrorBytesMax}, kLeftOutIfUnset);
-    visit("mirror_ca", data.mirror_ca, Text{kMirrorCaBytesMax}, kLeftOutIfUnset);
+    visit("mirror_ca", data.mirror_ca, Text{kMirrorCaBytesMax, TextForm::exact}, kLeftOutIfUnset);
     visit("shard_rounds", data.shard_rounds, kAny, left_out_if(DataOptions().shard_rounds));
   }
   visit("sampling", data.sampling, left_out_if(Sampling::epochs));
@@ -118,7 +118,7 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
   visit("version", manifest.version, kAny, SettingRange<int>{1, 1});
   visit("run_id", manifest.run_id, Text{kRunIdBytesMax});
-  visit("title", manifest.title, Text{kTitleBytesMax});
+  visit("title", manifest.title, Text{kTitleBytesMax, TextForm::exact});  // decode_manifest makes it plain
   visit("seed", manifest.seed, kAny, SettingRange<std::uint64_t>{0, std::numeric_limits<std::int64_t>::max()});
   visit("model", manifest.model);
   visit("data", manifest.data);

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
+#include "shared/base/plain_text.h"
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/round_parts.h"
@@ -28,15 +30,8 @@ bool is_run_id(std::string_view text) {
   return !text.empty() && text.size() <= kRunIdBytesMax && only_of(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
 }
 
-// Shown on pages and terminals, so without control characters. Bytes that are not UTF-8 never leave: JSON
-// replaces them when it is written, and refuses them when it is read.
-bool is_title(std::string_view text) {
-  if (text.size() > kTitleBytesMax) return false;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  }
-  return true;
-}
+// Shown on pages and terminals.
+bool is_title(std::string_view text) { return text.size() <= kTitleBytesMax && is_plain_line(text); }
 
 // True if empty, or numbers with dots between them: "1.2.3".
 bool is_version(std::string_view text) {
@@ -121,7 +116,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   each_field(ranges, manifest);
   check.that(is_run_id(manifest.run_id), "run_id", fmt::format("'{}'", manifest.run_id),
              "1 to 40 of a-z, 0-9 and hyphen");
-  check.that(is_title(manifest.title), "title", "too long or has control characters",
+  check.that(is_title(manifest.title), "title", "too long, or has control characters",
              "at most 100 bytes of plain text");
   check_model(check, manifest.model);
   check_kind(check, manifest);
@@ -167,8 +162,12 @@ std::string encode_manifest(const RunManifest& manifest) { return encode_fields(
 
 Result<RunManifest> decode_manifest(std::string_view json) {
   STARLING_ASSIGN(RunManifest manifest, decode_fields<RunManifest>(json, "run manifest", kManifestBytesMax));
+  // Older versions signed titles that are not plain.
+  const std::string title = std::exchange(manifest.title, plain_line(manifest.title));
   STARLING_TRY(check_manifest(manifest));
-  if (encode_manifest(manifest) != json) {
+  RunManifest as_signed = manifest;
+  as_signed.title = title;
+  if (encode_manifest(as_signed) != json) {
     return Error{ErrorCode::invalid_argument,
                  "run manifest: it has fields that this version does not know, or is not in canonical form"};
   }

@@ -2,7 +2,7 @@
 //
 //   template <typename Visitor>
 //   void each_field(Visitor& visit, Seen<Visitor, RenewRequest>& message) {
-//     visit("csr_pem", message.csr_pem, Text{kPemBytesMax});
+//     visit("csr_pem", message.csr_pem, Text{kPemBytesMax, TextForm::exact});
 //     visit("device_token", message.device_token, Text{kTokenBytesMax}, kLeftOutIfUnset);
 //   }
 //
@@ -45,9 +45,10 @@ struct Real {
   double least;
   double most;
 };
-// A limit for strings, in bytes of UTF-8.
+// A limit for strings, in bytes of UTF-8, and what a reader keeps of them.
 struct Text {
   std::size_t bytes_max;
+  TextForm form = TextForm::line;
 };
 // A limit for lists.
 struct Items {
@@ -244,7 +245,7 @@ class FieldReader {
     get(in, name, member, Whole{std::numeric_limits<T>::min(), static_cast<std::int64_t>(kMost)});
   }
   static void get(JsonReader& in, std::string_view name, std::string& member, const Text& text, const auto&...) {
-    in.text(name, member, text.bytes_max);
+    in.text(name, member, text.bytes_max, text.form);
   }
   static void get(JsonReader& in, std::string_view name, fields::Id auto& member, const auto&...) {
     read_id(in, name, member);

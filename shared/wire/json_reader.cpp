@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "shared/base/plain_text.h"
+
 namespace starling::wire {
 
 using nlohmann::json;
@@ -69,14 +71,14 @@ void JsonReader::boolean(std::string_view name, bool& out) {
   out = as_json(node).get<bool>();
 }
 
-void JsonReader::text(std::string_view name, std::string& out, std::size_t bytes_max) {
+void JsonReader::text(std::string_view name, std::string& out, std::size_t bytes_max, TextForm form) {
   const void* node = find(name);
   if (node == nullptr) return;
   const auto* value = as_json(node).get_ptr<const std::string*>();
   if (value == nullptr || value->size() > bytes_max) {
     return refuse(name, fmt::format("must be text of at most {} bytes", bytes_max));
   }
-  out = *value;
+  out = form == TextForm::exact ? *value : form == TextForm::lines ? plain_lines(*value) : plain_line(*value);
 }
 
 void JsonReader::object(std::string_view name, const std::function<void(JsonReader&)>& read) {
@@ -121,7 +123,7 @@ bool JsonReader::present(std::string_view name) const {
 }
 
 void JsonReader::refuse(std::string_view name, std::string_view why) {
-  if (tree_->error.empty()) tree_->error = fmt::format("'{}': {}", place(name), why);
+  if (tree_->error.empty()) tree_->error = plain_line(fmt::format("'{}': {}", place(name), why));
 }
 
 Status JsonReader::status() const {

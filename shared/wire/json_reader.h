@@ -1,6 +1,7 @@
 // JSON from outside, read field by field within named bounds. The first error is kept, with the place of
 // the field ("reports[2].samples"), and everything after it is skipped: callers read all fields, then ask
-// status() once. Fields that nobody reads are ignored.
+// status() once. Fields that nobody reads are ignored. Text comes out plain (shared/base/plain_text.h), whoever wrote
+// it, and so do the names of fields in errors.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,10 @@
 namespace starling::wire {
 
 class JsonReader;
+
+// How much of a text is kept: one plain line; plain lines; or every byte, for what is signed, hashed, secret or data
+// and not for people.
+enum class TextForm : std::uint8_t { line, lines, exact };
 
 // A parsed text. Readers point into it, so it must outlive them.
 class JsonDocument {
@@ -41,7 +46,7 @@ class JsonReader {
   void integer(std::string_view name, std::int64_t& out, std::int64_t min, std::int64_t max);
   void number(std::string_view name, double& out, double min, double max);
   void boolean(std::string_view name, bool& out);
-  void text(std::string_view name, std::string& out, std::size_t bytes_max);
+  void text(std::string_view name, std::string& out, std::size_t bytes_max, TextForm form = TextForm::line);
   // Calls `read` with the object. A missing object is an error; see present().
   void object(std::string_view name, const std::function<void(JsonReader&)>& read);
   void list(std::string_view name, std::size_t items_max, const std::function<void(JsonReader&)>& read_item);

@@ -142,6 +142,15 @@ TEST_CASE("every message fits into its bound, with a text of any length") {
   CHECK(decode_reply(bytes_of(encode(failure)))->status.error().message == longest.substr(0, kTextBytesMax));
 }
 
+TEST_CASE("what a project's program says when it fails is plain, and tokens are not touched") {
+  Reply failure;
+  failure.status = Error{ErrorCode::internal, "raise\x1b[2J\u202e"};
+  CHECK(decode_reply(bytes_of(encode(failure)))->status.error().message == "raise?[2J");
+  Reply reply = testing::filled<Reply>();
+  reply.text = pack_tokens(std::vector<int>{27, 0x9b, 10});
+  CHECK(decode_reply(bytes_of(encode(reply)))->text == reply.text);
+}
+
 TEST_CASE("a batch ahead of the first round is refused, and an error that nobody knows") {
   Request request = a_batch();
   request.begins_ahead = true;

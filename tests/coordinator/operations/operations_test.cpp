@@ -101,6 +101,25 @@ TEST_CASE("maintenance is told with its reason and end, can be changed, and is o
   CHECK_FALSE(sign.shown());
 }
 
+TEST_CASE("what operators say is plain before volunteers, pages and other operators are told") {
+  Office office;
+  REQUIRE(begin_maintenance(office.desk, {"disk\x1b[2J\nRED\u202e\x07"}).ok());
+  CHECK(read_maintenance(office.desk.stores.operation.settings).value()->message == "disk?[2J RED?");
+  CHECK(notice_of({"\u009b31m"}).find("after: ?31m. ") != std::string::npos);
+  REQUIRE(add_ban(office.desk, {"address:192.0.2.0/24", "spam\x1b]0;x\x07", {}}).ok());
+  CHECK(office.desk.stores.operation.bans.list()->front().reason == "spam?]0;x?");
+  CHECK_FALSE(add_ban(office.desk, {"address:192.0.2.0/24", "\u202e", {}}).ok());  // no reason is left
+  REQUIRE(post_news(office.desk, "new\x1b[2J\n", "one\r\ntwo\u2067").ok());
+  const auto news = office.desk.stores.operation.news.list(1);
+  CHECK(news->front().title == "new?[2J ");
+  CHECK(news->front().body == "one\ntwo");
+  const auto lines = office.desk.stores.operation.audit.list(3, INT64_MAX);
+  CHECK(lines->back().note == "disk?[2J RED?");
+  // Older versions kept what was typed.
+  REQUIRE(office.desk.stores.operation.news.add({0, {}, "old\x1b", "a\nb\x1b"}).ok());
+  CHECK(office.desk.stores.operation.news.list(9)->front().title == "old?");
+}
+
 TEST_CASE("whoever is put off comes again when maintenance is to be over, within reason") {
   const WallTime now{1'000'000};
   CHECK(come_again({}, now) == std::chrono::minutes(15));

@@ -10,6 +10,7 @@
 #include "coordinator/web/compression.h"
 #include "coordinator/web/credit_page.h"
 #include "coordinator/web/day_chart.h"
+#include "coordinator/web/form.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
@@ -185,6 +186,14 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
     CHECK(has(html, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     CHECK(is_balanced(html));
   }
+}
+
+TEST_CASE("what people typed is plain on a page, and in a form but for passwords") {
+  CHECK(escape("a\x1b[2J\u009b\u202e\xff<b>\nc") == "a?[2J??&lt;b&gt;\nc");
+  const Form form("a=x%1B%0D%0Ay%E2%80%AE%FF");
+  CHECK(form.value("a") == "x?  y?");
+  CHECK(form.lines("a") == "x?\ny?");
+  CHECK(form.exact("a") == "x\x1b\r\ny\u202e\xff");
 }
 
 TEST_CASE("a join link that anybody may use is there for cameras, too") {

@@ -39,7 +39,7 @@ TEST_CASE("a status survives the trip to the command line") {
   status.revision = 7;
   status.phase = DaemonPhase::training;
   status.problems = {"the disk is full", "'a/b' is damaged"};
-  status.membership.project = "Zürich \"birds\"\n";
+  status.membership.project = "Zürich \"birds\"\\";
   status.membership.run_id = "run";
   status.membership.peer.bytes.fill(3);
   status.training.round = 12;
@@ -81,6 +81,25 @@ TEST_CASE("a refusal carries its code and its message") {
   REQUIRE(back->error.has_value());
   CHECK(back->error->code == ErrorCode::failed_precondition);
   CHECK(back->error->message == "already joined");
+}
+
+TEST_CASE("a window or terminal is told plain text, and a daemon too") {
+  ControlReply reply;
+  reply.status.emplace();
+  reply.status->reason = "a\x1b[2J\u009b\u202e\nb";
+  reply.status->problems = {"\x07"};
+  reply.text = "one\ntwo\x1b[2J";
+  const auto back = decode_control_reply(encode_line(reply));
+  REQUIRE(back.ok());
+  CHECK(back->status->reason == "a?[2J? b");
+  CHECK(back->status->problems == std::vector<std::string>{"?"});
+  CHECK(back->text == "one\ntwo?[2J");
+  Pause pause;
+  pause.reason = "tea\n\x1b[2J";
+  const auto paused = decode_control_request(encode_line(pause));
+  CHECK(std::get<Pause>(*paused).reason == "tea ?[2J");
+  const auto asked = decode_control_request(encode_line(SampleText{"one\ntwo\x1b", 50, 0}));
+  CHECK(std::get<SampleText>(*asked).prompt == "one\ntwo\x1b");
 }
 
 TEST_CASE("requests keep what they ask for") {

@@ -54,7 +54,7 @@ DaemonStatus full_status() {
   s.problems = {"a", "b", "c", "d", "e", "f", "g", "h", "left out"};
   s.paused = true;
   s.rules = full_rules();
-  s.membership.project = "Z\xc3\xbcrich \"birds\"\n";
+  s.membership.project = "Z\xc3\xbcrich \"birds\"\\";
   s.membership.display_name = "Ada";
   s.membership.projects = 2;
   s.membership.run_id = "run";
@@ -269,7 +269,7 @@ TEST_CASE("statuses and pauses have these texts") {
         R"(prefs set on_battery yes","ends_at_ms":1800000000000,"pause_after_round":true,"threads":4,"memory_bytes")"
         R"(:1073741824,"gpu_present":true,"gpu":false,"gpu_reason":"somebody is at work","unknown":["idle time","ba)"
         R"(ttery"],"month_bytes":9,"month_averaging_bytes":5,"month_models_bytes":3,"month_coordinator_bytes":1,"mo)"
-        R"(nth_bytes_max":100,"month_bytes_forecast":50},"project":"Zürich \"birds\"\n","display_name":"Ada","proje)"
+        R"(nth_bytes_max":100,"month_bytes_forecast":50},"project":"Zürich \"birds\"\\","display_name":"Ada","proje)"
         R"(cts":2,"run_id":"run","run_title":"A run","run_state":"running","peer":"03030303030303030303030303030303)"
         R"(03030303030303030303030303030303","listen_port":4000,"reach":{"reachability":"blocked","address":"192.0.)"
         R"(2.7","relay":"0505050505050505050505050505050505050505050505050505050505050505","relay_problem":"busy",")"

@@ -5,6 +5,7 @@
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/states.h"
+#include "shared/protocol/team.h"
 
 #include <doctest/doctest.h>
 
@@ -331,6 +332,25 @@ TEST_CASE("the other messages arrive as they were sent") {
   CHECK(decode_renew_request(encode(RenewRequest{"PEM", "secret"}))->device_token == "secret");
   CHECK(decode_renew_reply(encode(RenewReply{"PEM", 5}))->server_unix_ms == 5);
   CHECK(decode_error_reply(encode(ErrorReply{"not_found", "no such run"}))->message == "no such run");
+}
+
+TEST_CASE("what others say arrives plain, and what is signed, secret or data as it was sent") {
+  const std::string said = "a\x1b[2J\u009b31m\u202eb\nc";
+  HeartbeatReply reply = full_reply();
+  reply.notice = said;
+  CHECK(decode_heartbeat_reply(encode(reply))->notice == "a?[2J?31mb\nc");
+  CHECK(decode_error_reply(encode(ErrorReply{"internal", said}))->message == "a?[2J?31mb c");
+  TeamReply team;
+  team.name = said;
+  CHECK(decode_team_reply(encode(team))->name == "a?[2J?31mb c");
+  JoinReply joined;
+  joined.project_name = said;
+  CHECK(decode_join_reply(encode(joined))->project_name == "a?[2J?31mb c");
+  JoinRequest join;
+  join.csr_pem = "BEGIN\nEND\n";
+  join.password = said;
+  CHECK(decode_join_request(encode(join))->csr_pem == join.csr_pem);
+  CHECK(decode_join_request(encode(join))->password == said);
 }
 
 TEST_CASE("a field that is missing or of the wrong type is named") {

@@ -201,7 +201,6 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"run_id", [](RunManifest& m) { m.run_id = "../etc"; }},
       {"run_id", [](RunManifest& m) { m.run_id = std::string(41, 'a'); }},
       {"title", [](RunManifest& m) { m.title = std::string(101, 'a'); }},
-      {"title", [](RunManifest& m) { m.title = "a\x1b[2Jb"; }},
       {"seed", [](RunManifest& m) { m.seed = std::uint64_t{1} << 63; }},
       {"model.layers", [](RunManifest& m) { m.model.layers = 0; }},
       {"model.width", [](RunManifest& m) { m.model.width = 1 << 20; }},
@@ -241,6 +240,18 @@ TEST_CASE("every value out of range is refused, and the message names its field"
       {"client_min", [](RunManifest& m) { m.client_min = "1..2"; }},
   };
   check_refused(changes);
+}
+
+TEST_CASE("a title is one plain line, and one that an older version took is shown as such") {
+  RunManifest manifest = good_manifest();
+  for (const char* title : {"a\x1b[2Jb", "a\nb", "a\u009b31m", "a\u202eb", "a\xff"}) {
+    manifest.title = title;
+    CHECK_FALSE(check_manifest(manifest).ok());
+  }
+  manifest.title = "a\x1b[2J\u202eb";
+  const auto read = decode_manifest(encode_manifest(manifest));
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read->title == "a?[2Jb");
 }
 
 TEST_CASE("a word that is none of its field's is refused with those that it may be") {
