@@ -137,7 +137,9 @@ class App {
   };
   struct Clocks {
     CorrectedClock corrected;
-    SystemClock volunteers;
+    SystemClock machine{};
+    SleeplessClock elapsed{};
+    SettledClock volunteers{machine, elapsed};
   };
   // A run makes room for the next one.
   struct Change {

@@ -282,7 +282,7 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   ProjectRun::Listener listener;
   listener.changed = [this] { publish(); };
   listener.round_done = [this](wire::HistoryPoint round) {
-    round.begin = clocks_.volunteers.wall_now();
+    round.begin = clocks_.corrected.or_own(clocks_.volunteers.wall_now());
     if (storage::Membership* membership = current(); membership != nullptr) membership->history.add(round);
   };
   listener.not_served = [this](const RunId& run_id) { follow_to_next_run(run_id); };

@@ -66,6 +66,7 @@ void App::obey() {
   if (options_.alive) options_.alive();
   count_traffic();
   if (clocks_.corrected.now() - history_.saved >= kHistorySavedEvery) save_history();
+  governor_.hear_time(clocks_.corrected.coordinators_time());
   governor_.decide();
   count_turn();
   preparation_.allowed = governor_.may_prepare();

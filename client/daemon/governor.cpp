@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -49,7 +50,7 @@ std::string describe_obstacle(const policy::Verdict& verdict) {
   return text;
 }
 
-Governor::Governor(storage::PreferenceFiles files, const Clock& clock, int threads)
+Governor::Governor(storage::PreferenceFiles files, const SettledClock& clock, int threads)
     : files_(std::move(files)),
       clock_(clock),
       threads_(threads),
@@ -59,24 +60,49 @@ Governor::Governor(storage::PreferenceFiles files, const Clock& clock, int threa
       traffic_(files_.traffic()) {
   // The round it was to wait for ended with the program.
   if (pause_request_.kind == PauseKind::after_round) pause_request_.kind = PauseKind::now;
+  snoozed_here_.jumped_ms = clock_.jumped_ms();
   decide();
 }
 
-policy::Month Governor::month() const {
-  return policy::month_around(clock_.wall_now(), preferences_.traffic.data_month_first_day, offset_);
+policy::Month Governor::month_of(WallTime when) const {
+  return policy::month_around(when, preferences_.traffic.data_month_first_day, offset_);
 }
 
 const policy::Verdict& Governor::decide() {
-  const WallTime begin = month().begin;
-  if (traffic_.since != begin) traffic_ = {begin, 0, 0, 0};
+  const WallTime now = clock_.wall_now();
+  move_snoozes();
+  traffic_.look(month_of(now).begin,
+                coordinators_time_ ? std::optional(month_of(*coordinators_time_).begin) : std::nullopt);
   const Reason before = verdict_.reason;
-  verdict_ = policy::decide(
-      {preferences_, surroundings_, pause_request_, clock_.wall_now(), offset_, traffic_.total(), before});
+  const storage::MonthTraffic used = traffic_.used();
+  verdict_ =
+      policy::decide({preferences_, surroundings_, pause_request_, now, offset_, used.total(), before, used.since});
   verdict_.threads = threads_ > 0 ? threads_ : std::min(verdict_.threads, trainer_link::kThreadsMax);
   if (verdict_.reason != before) {
     log_info("{}", verdict_.may_train() ? "the rules allow training" : "not training: " + describe_obstacle(verdict_));
   }
   return verdict_;
+}
+
+void Governor::move_snoozes() {
+  const std::int64_t jumped_ms = clock_.jumped_ms();
+  const std::int64_t by_ms = jumped_ms - std::exchange(snoozed_here_.jumped_ms, jumped_ms);
+  if (by_ms == 0) return;
+  if (std::abs(by_ms) >= kHourMs) {
+    log_info("the clock of this computer was set, by {:.1f} h",
+             static_cast<double>(by_ms) / static_cast<double>(kHourMs));
+  }
+  wire::PauseRequest moved = pause_request_;
+  const auto move = [by_ms](WallTime& until) {
+    if (until.unix_ms != 0) until.unix_ms = std::max<std::int64_t>(1, until.unix_ms + by_ms);
+  };
+  if (snoozed_here_.pause) move(moved.until);
+  if (snoozed_here_.gpu) move(moved.gpu_until);
+  if (moved == pause_request_) return;
+  pause_request_ = moved;
+  if (const Status saved = files_.save(pause_request_); !saved.ok()) {
+    log_warning("keep the pause: {}", saved.error().message);
+  }
 }
 
 bool Governor::may_prepare() const {
@@ -101,7 +127,7 @@ MemoryHere Governor::memory() const {
 double Governor::bytes_per_s_below_cap() const {
   if (!preferences_.traffic.data_max_gb_per_month) return 0;
   const double cap = *preferences_.traffic.data_max_gb_per_month * kGigabyte;
-  const double left = cap - static_cast<double>(traffic_.total());
+  const double left = cap - static_cast<double>(traffic_.used().total());
   // The round under way is over for us: without our part, the others finish it.
   if (left <= 0) return kTrickleBytesPerS;
   // Both directions together take a quarter of the rest in a second, and reach the end of the cap at last. Bytes on
@@ -115,11 +141,10 @@ sensors::Needs Governor::needs() const {
 }
 
 void Governor::count(const TrafficCounters& since_start) {
-  traffic_.averaging += growth(since_start.averaging, counted_.averaging);
-  traffic_.models += growth(since_start.models, counted_.models);
-  traffic_.coordinator += growth(since_start.coordinator, counted_.coordinator);
+  traffic_.add(growth(since_start.averaging, counted_.averaging), growth(since_start.models, counted_.models),
+               growth(since_start.coordinator, counted_.coordinator));
   counted_ = since_start;
-  const double unsaved = static_cast<double>(traffic_.total() - traffic_saved_total_);
+  const double unsaved = static_cast<double>(traffic_.kept().total() - traffic_saved_total_);
   const double cap = preferences_.traffic.data_max_gb_per_month.value_or(kNoCapGb) * kGigabyte;
   const bool much = unsaved > std::max(kUnsavedShare * cap, kUnsavedBytesMin);
   if (much || clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
@@ -127,9 +152,9 @@ void Governor::count(const TrafficCounters& since_start) {
 
 void Governor::save_traffic() {
   traffic_saved_ = clock_.now();
-  traffic_saved_total_ = traffic_.total();
-  if (traffic_.total() == 0) return;
-  if (const Status saved = files_.save(traffic_); !saved.ok()) {
+  traffic_saved_total_ = traffic_.kept().total();
+  if (traffic_.kept().total() == 0) return;
+  if (const Status saved = files_.save(traffic_.kept()); !saved.ok()) {
     log_warning("keep the count of this month's data: {}", saved.error().message);
   }
 }
@@ -151,6 +176,7 @@ Status Governor::keep_pause_request(const wire::PauseRequest& pause_request) {
 }
 
 Result<std::string> Governor::pause(const wire::Pause& request) {
+  move_snoozes();
   wire::PauseRequest pause_request = pause_request_;
   WallTime until;
   const WallTime now = clock_.wall_now();
@@ -159,14 +185,18 @@ Result<std::string> Governor::pause(const wire::Pause& request) {
   }
   const std::string how_long =
       until.unix_ms == 0 ? "until you resume" : "until " + policy::moment_text(until, now, offset_);
+  // "tomorrow" is a time of day, all others are lengths.
+  const bool by_length = request.duration != "tomorrow";
   if (request.gpu) {
     pause_request.gpu = true;
     pause_request.gpu_until = until;
+    snoozed_here_.gpu = by_length;
     STARLING_TRY(keep_pause_request(pause_request));
     return fmt::format("The graphics card is left alone {}.", how_long);
   }
   pause_request.kind = request.after_round ? PauseKind::after_round : PauseKind::now;
   pause_request.until = until;
+  snoozed_here_.pause = by_length;
   pause_request.reason = request.reason;
   STARLING_TRY(keep_pause_request(pause_request));
   return fmt::format("{} {}.", request.after_round ? "Pausing after this round," : "Paused", how_long);
@@ -215,14 +245,15 @@ void Governor::describe(wire::DaemonStatus& status) const {
   rules.gpu = verdict_.gpu;
   rules.gpu_reason = verdict_.gpu_text;
   rules.unknown = verdict_.unknown;
-  rules.month_bytes = traffic_.total();
-  rules.month_averaging_bytes = traffic_.averaging;
-  rules.month_models_bytes = traffic_.models;
-  rules.month_coordinator_bytes = traffic_.coordinator;
+  const storage::MonthTraffic used = traffic_.used();
+  rules.month_bytes = used.total();
+  rules.month_averaging_bytes = used.averaging;
+  rules.month_models_bytes = used.models;
+  rules.month_coordinator_bytes = used.coordinator;
   rules.month_bytes_max = static_cast<std::int64_t>(preferences_.traffic.data_max_gb_per_month.value_or(0) * kGigabyte);
   // The forecast is by the hour, so that a status does not change with the time alone.
   const WallTime hour{clock_.wall_now().unix_ms / kHourMs * kHourMs};
-  rules.month_bytes_forecast = policy::forecast_month_bytes(traffic_.total(), month(), hour).value_or(0);
+  rules.month_bytes_forecast = policy::forecast_month_bytes(used.total(), month_of(used.since), hour).value_or(0);
   status.problems.insert(status.problems.end(), files_.problems().begin(), files_.problems().end());
 }
 

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "client/daemon/month_count.h"
 #include "client/daemon/refusals.h"
 #include "client/policy/policy.h"
 #include "client/sensors/sensors.h"
 #include "client/storage/preference_files.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
+#include "shared/base/settled_clock.h"
 #include "shared/control/control.h"
 
 namespace starling::daemon {
@@ -26,7 +29,7 @@ class Governor {
  public:
   // `threads`: the trainer's, whatever the preferences say; 0: by the preferences. `clock` is the volunteer's own, by
   // which schedules are meant; it outlives this.
-  Governor(storage::PreferenceFiles files, const Clock& clock, int threads);
+  Governor(storage::PreferenceFiles files, const SettledClock& clock, int threads);
 
   // Returns the verdict for the present moment.
   const policy::Verdict& decide();
@@ -41,6 +44,8 @@ class Governor {
   [[nodiscard]] double bytes_per_s_below_cap() const;
   [[nodiscard]] sensors::Needs needs() const;
 
+  // The coordinator's time, for the month of the data cap; empty: nobody has told it yet.
+  void hear_time(std::optional<WallTime> coordinators) { coordinators_time_ = coordinators; }
   void see(policy::Surroundings surroundings) { surroundings_ = std::move(surroundings); }
   // Counts traffic. The count is saved now and then, when it is much, and by `save_traffic`.
   void count(const TrafficCounters& since_start);
@@ -59,18 +64,27 @@ class Governor {
   void describe(wire::DaemonStatus& status) const;
 
  private:
-  [[nodiscard]] policy::Month month() const;
+  [[nodiscard]] policy::Month month_of(WallTime when) const;
+  // A length of time that was asked for here lasts as long, whatever time the clock was set to meanwhile.
+  void move_snoozes();
   Status keep_pause_request(const wire::PauseRequest& pause_request);
 
   storage::PreferenceFiles files_;
-  const Clock& clock_;
+  const SettledClock& clock_;
+  std::optional<WallTime> coordinators_time_;
   int threads_;
   policy::UtcOffset offset_;
   wire::Preferences preferences_;
   wire::PauseRequest pause_request_;
+  // The pauses that end after a length of time by this clock, and how far it had jumped when they were looked at.
+  struct {
+    bool pause = false;
+    bool gpu = false;
+    std::int64_t jumped_ms = 0;
+  } snoozed_here_;
   policy::Surroundings surroundings_;
   policy::Verdict verdict_;
-  storage::MonthTraffic traffic_;
+  MonthCount traffic_;
   TrafficCounters counted_;
   TimePoint traffic_saved_{};
   std::int64_t traffic_saved_total_ = 0;

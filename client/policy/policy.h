@@ -100,6 +100,7 @@ struct Situation {
   const UtcOffset& offset;
   std::int64_t month_bytes = 0;  // bytes sent and received in this month of the data cap
   Reason before = Reason::none;  // reason of the previous verdict; a computer that was too hot must cool down first
+  WallTime month_begin = {};     // month of these bytes; zero: the one around `now`
 };
 
 Verdict decide(const Situation& situation);

@@ -48,7 +48,8 @@ Explanation limit_explanation(Reason reason, const Situation& s) {
               "it has cooled down",
               {"let it cool down, or allow more", "prefs set temperature_max_c DEGREES"}};
     default: {
-      const Month month = month_around(s.now, p.traffic.data_month_first_day, s.offset);
+      const WallTime within = s.month_begin.unix_ms == 0 ? s.now : s.month_begin;
+      const Month month = month_around(within, p.traffic.data_month_first_day, s.offset);
       return {fmt::format("this month's {} GB of data are used up", *p.traffic.data_max_gb_per_month),
               at(s, month.end),
               {"allow more data", "prefs set data_max_gb_per_month GB"},

@@ -17,24 +17,40 @@ constexpr const char* kPreferences = "preferences.json";
 constexpr const char* kPauseRequest = "pause.json";
 constexpr const char* kTraffic = "traffic.json";
 
-Result<MonthTraffic> decode_traffic(std::string_view json) {
-  return wire::decode_json<MonthTraffic>(json, "traffic", kFileBytesMax,
-                                         [](wire::JsonReader& in, MonthTraffic& traffic) {
-                                           in.integer("since_ms", traffic.since.unix_ms, 0, kBytesMax);
-                                           in.integer("averaging", traffic.averaging, 0, kBytesMax);
-                                           in.integer("models", traffic.models, 0, kBytesMax);
-                                           in.integer("coordinator", traffic.coordinator, 0, kBytesMax);
-                                         });
+void read_month(wire::JsonReader& in, MonthTraffic& traffic) {
+  in.integer("since_ms", traffic.since.unix_ms, 0, kBytesMax);
+  in.integer("averaging", traffic.averaging, 0, kBytesMax);
+  in.integer("models", traffic.models, 0, kBytesMax);
+  in.integer("coordinator", traffic.coordinator, 0, kBytesMax);
 }
 
-std::string encode(const MonthTraffic& traffic) {
-  wire::JsonWriter out;
+Result<MonthTraffic> decode_traffic(std::string_view json) {
+  const auto read = [](wire::JsonReader& in, MonthTraffic& traffic) {
+    read_month(in, traffic);
+    if (!in.present("before")) return;
+    in.list("before", kMonthsBeforeMax,
+            [&traffic](wire::JsonReader& month) { read_month(month, traffic.before.emplace_back()); });
+  };
+  return wire::decode_json<MonthTraffic>(json, "traffic", kFileBytesMax, read);
+}
+
+void write_month(wire::JsonWriter& out, const MonthTraffic& traffic) {
   out.open("", '{');
   out.integer("since_ms", traffic.since.unix_ms);
   out.integer("averaging", traffic.averaging);
   out.integer("models", traffic.models);
   out.integer("coordinator", traffic.coordinator);
+  if (!traffic.before.empty()) {
+    out.open("before", '[');
+    for (const MonthTraffic& month : traffic.before) write_month(out, month);
+    out.close(']');
+  }
   out.close('}');
+}
+
+std::string encode(const MonthTraffic& traffic) {
+  wire::JsonWriter out;
+  write_month(out, traffic);
   return std::move(out.str());
 }
 

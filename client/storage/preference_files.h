@@ -15,12 +15,17 @@
 
 namespace starling::storage {
 
+constexpr std::size_t kMonthsBeforeMax = 3;
+
 // Bytes sent and received since the month of the data cap began, by purpose.
 struct MonthTraffic {
   WallTime since;
   std::int64_t averaging = 0;
   std::int64_t models = 0;       // states that peers send
   std::int64_t coordinator = 0;  // heartbeats, manifests, training data
+  // Months that ended by a clock which nobody has confirmed yet, oldest first; at most kMonthsBeforeMax, and they have
+  // none themselves.
+  std::vector<MonthTraffic> before = {};
   [[nodiscard]] std::int64_t total() const { return averaging + models + coordinator; }
 
   friend bool operator==(const MonthTraffic&, const MonthTraffic&) = default;

@@ -30,6 +30,7 @@
 #include "shared/base/log.h"
 #include "shared/base/log_limit.h"
 #include "shared/base/service_manager.h"
+#include "shared/base/settled_clock.h"
 #include "shared/base/version.h"
 #include "shared/crypto/secrets.h"
 #include "shared/reach/relay_server.h"
@@ -212,6 +213,7 @@ struct TimedParts {
   operations::MaintenanceSign& maintenance;
   BackupKeeper& backups;
   const db::Stores& stores;
+  const Clock& clock;
 };
 
 // Takes the lead or gives it up, according to the database. Only the leader looks at runs, which begins those that it
@@ -244,7 +246,7 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
 
 // Runs the timers until a signal comes or something breaks.
 void work(const TimedParts& parts, const sigset_t& signals, const std::atomic<bool>& broken, ServiceManager& manager) {
-  const SystemClock clock;
+  const Clock& clock = parts.clock;
   LogLimit complaints;
   TimePoint next_look = clock.now() + kPollInterval;
   manager.ready();
@@ -345,7 +347,9 @@ Status serve(const ServeOptions& options) {
   allow_many_connections();
   STARLING_ASSIGN(const auto lock, lock_to_serve(project));
   dataset::remove_abandoned_files(project.files.artefacts());
-  const SystemClock clock;
+  const SystemClock machine;
+  const SleeplessClock elapsed;
+  const SettledClock clock(machine, elapsed);
   const WallTime started = clock.wall_now();
   std::atomic<bool> broken = false;
   STARLING_ASSIGN(const auto database, database_to_serve(project, clock, broken));
@@ -361,7 +365,7 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores()};
+  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores(), clock};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
   const api::Api api{project.config.name,

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <optional>
 
 #include "tests/support/temp_dir.h"
 
@@ -17,17 +18,26 @@ class TestClock final : public Clock {
   [[nodiscard]] TimePoint now() const override { return monotonic; }
   [[nodiscard]] WallTime wall_now() const override { return wall; }
   TimePoint monotonic = TimePoint() + std::chrono::hours(1);
+  void pass(std::int64_t ms) {
+    monotonic += from_ms(ms);
+    wall.unix_ms += ms;
+  }
+  void pass_until(WallTime when) { pass(when.unix_ms - wall.unix_ms); }
   WallTime wall{1'790'000'000'000};  // in September 2026
 };
 
 constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::int64_t kYearMs = 365 * 24 * kHourMs;
 
 struct Desk {
   testing::TempDir folder;
   TestClock clock;
   int threads = 0;
 
-  Governor start() { return {storage::PreferenceFiles(folder.path()), clock, threads}; }
+  std::optional<SettledClock> settled;
+
+  // The computer has started, too: what its clock says is all that is known of the time.
+  Governor start() { return {storage::PreferenceFiles(folder.path()), settled.emplace(clock, clock), threads}; }
 };
 
 wire::Pause pause_for(std::string duration) { return {.duration = std::move(duration)}; }
@@ -50,8 +60,93 @@ TEST_CASE("a snooze survives a restart and ends when it said it would") {
   Governor governor = desk.start();
   CHECK(governor.verdict().reason == Reason::snoozed);
   CHECK(governor.verdict().ends_at == until);
-  desk.clock.wall = until;
+  desk.clock.pass_until(until);
   CHECK(governor.decide().may_train());
+}
+
+TEST_CASE("a clock that is wrong for seconds ends no snooze, and makes none longer") {
+  Desk desk;
+  Governor governor = desk.start();
+  REQUIRE(governor.pause(pause_for("1h")).ok());
+  const WallTime until = governor.verdict().ends_at.value();
+  for (const std::int64_t wrong_ms : {5 * kYearMs, -5 * kYearMs}) {
+    desk.clock.wall.unix_ms += wrong_ms;
+    desk.clock.pass(6000);
+    CHECK(governor.decide().reason == Reason::snoozed);
+    CHECK(governor.verdict().ends_at == until);
+    desk.clock.wall.unix_ms -= wrong_ms;
+    CHECK(governor.decide().ends_at == until);
+  }
+  desk.clock.pass_until(until);
+  CHECK(governor.decide().may_train());
+}
+
+TEST_CASE("a snooze lasts as long as it was to, however the clock is set meanwhile, and a restart knows") {
+  Desk desk;
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.pause(pause_for("1h")).ok());
+    desk.clock.pass(kHourMs / 2);
+    desk.clock.wall.unix_ms += 2 * kHourMs;
+    CHECK(governor.decide().reason == Reason::snoozed);
+    desk.clock.pass(kHourMs / 4);
+  }
+  Governor governor = desk.start();
+  CHECK(governor.decide().reason == Reason::snoozed);
+  desk.clock.pass(kHourMs / 4);
+  CHECK(governor.decide().may_train());
+  REQUIRE(governor.pause(pause_for("1h")).ok());
+  desk.clock.wall.unix_ms -= 2 * kHourMs;
+  CHECK(governor.decide().reason == Reason::snoozed);
+  desk.clock.pass(kHourMs);
+  CHECK(governor.decide().may_train());
+}
+
+TEST_CASE("a wrong clock gives back nothing of the month's data, at a start or later") {
+  Desk desk;
+  const auto month_bytes = [](const Governor& governor) {
+    wire::DaemonStatus status;
+    governor.describe(status);
+    return status.rules.month_bytes;
+  };
+  {
+    Governor governor = desk.start();
+    REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "0.0005")).ok());
+    governor.count({3'500'000, 0, 0});
+    governor.save_traffic();
+    desk.clock.wall.unix_ms += 5 * kYearMs;
+    desk.clock.pass(6000);
+    CHECK(governor.decide().reason == Reason::data_cap);
+    desk.clock.wall.unix_ms -= 5 * kYearMs;
+    CHECK(governor.decide().reason == Reason::data_cap);
+  }
+  desk.clock.wall.unix_ms -= 5 * kYearMs;  // a battery is empty
+  Governor governor = desk.start();
+  CHECK(governor.decide().reason == Reason::data_cap);
+  desk.clock.pass(6000);
+  desk.clock.wall.unix_ms += 5 * kYearMs;  // the time service sets it right
+  CHECK(governor.decide().reason == Reason::data_cap);
+  desk.clock.pass(70'000);
+  CHECK(governor.decide().reason == Reason::data_cap);
+  CHECK(month_bytes(governor) == 3'500'000);
+  governor.save_traffic();
+  desk.clock.wall.unix_ms += 5 * kYearMs;  // the next start is ahead, and nobody tells the time
+  {
+    Governor ahead = desk.start();
+    CHECK(ahead.decide().may_train());
+    ahead.count({1000, 0, 0});
+    ahead.save_traffic();
+  }
+  desk.clock.wall.unix_ms -= 5 * kYearMs;
+  Governor back = desk.start();
+  CHECK(back.decide().reason == Reason::data_cap);
+  CHECK(month_bytes(back) == 3'501'000);
+  back.hear_time(desk.clock.wall);
+  CHECK(back.decide().reason == Reason::data_cap);
+  CHECK(month_bytes(back) == 3'501'000);
+  desk.clock.pass_until(back.verdict().ends_at.value());
+  back.hear_time(desk.clock.wall);
+  CHECK(back.decide().may_train());
 }
 
 TEST_CASE("a pause after this round waits for its end, and a restart is one") {
@@ -159,7 +254,7 @@ TEST_CASE("traffic adds up over restarts until the month is over") {
   CHECK(status.rules.month_bytes == 1'000'000);
   CHECK(status.rules.month_bytes_max == 1'000'000);
   CHECK(status.rules.month_bytes_forecast > 1'000'000);
-  desk.clock.wall = governor.verdict().ends_at.value();
+  desk.clock.pass_until(governor.verdict().ends_at.value());
   CHECK(governor.decide().may_train());
 }
 
