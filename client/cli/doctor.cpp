@@ -95,6 +95,12 @@ Finding of_disk(const Facts& facts) {
               : ""};
 }
 
+Finding of_proxy(const std::string& variable) {
+  return {Health::note, "proxy",
+          variable + " is set, and ignored: a proxy cannot be used, since both ends prove who they are to each other",
+          "where only a proxy leads out, ask for a direct way to the coordinator's port"};
+}
+
 Finding of_log(const std::string& log) {
   const LogCount count = count_log(log);
   const std::string text = fmt::format("{} errors and {} warnings in its newest lines", count.errors, count.warnings);
@@ -138,6 +144,7 @@ std::vector<Finding> examine(const Facts& facts) {
                           fmt::format("{}: no sensor tells here, so rules about it do not apply", unknown), ""});
     }
   }
+  if (!facts.proxy_variable.empty()) findings.push_back(of_proxy(facts.proxy_variable));
   findings.push_back(of_disk(facts));
   findings.push_back(of_log(facts.log));
   return findings;

@@ -34,7 +34,8 @@ struct Facts {
   wire::DaemonStatus status;
   wire::Preferences preferences;
   std::optional<std::int64_t> disk_free_bytes;
-  std::string log;  // its newest lines
+  std::string log;             // its newest lines
+  std::string proxy_variable;  // name of one in the environment that asks for a proxy
 };
 
 std::vector<Finding> examine(const Facts& facts);

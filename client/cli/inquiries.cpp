@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -58,11 +59,20 @@ void ask_daemon(const Arguments& arguments, Facts& facts) {
   facts.log = !log.ok() ? log.error().message : log->error ? log->error->message : log->text;
 }
 
+std::string proxy_variable() {
+  for (const char* name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return name;
+  }
+  return "";
+}
+
 Facts gather(const Arguments& arguments) {
   Facts facts;
   const std::filesystem::path& data_dir = arguments.data_dir;
   facts.data_dir = arguments.daemon.empty() ? data_dir.string() : arguments.daemon;
   facts.own_version = kVersion;
+  facts.proxy_variable = proxy_variable();
   ask_daemon(arguments, facts);
   if (!arguments.daemon.empty()) return facts;  // the other computer's folder cannot be read
   struct stat about {};

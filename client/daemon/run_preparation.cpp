@@ -91,7 +91,7 @@ Result<wire::RunManifest> manifest_for_member(const storage::Project& project, s
   auto manifest = verified_manifest(project, files, calls, options);
   if (manifest.ok() || manifest.error().code != ErrorCode::unauthenticated) return manifest;
   if (const Status renewed = renew_certificate(project, files, calls); !renewed.ok()) {
-    return manifest.error().prefixed(renewed.error().message);
+    return without_certificate(manifest.error(), renewed.error());
   }
   return verified_manifest(project, files, calls, options);
 }
@@ -122,6 +122,8 @@ std::int64_t shard_bytes_held(const wire::DataOptions& data) {
 }
 
 }  // namespace
+
+Error without_certificate(const Error& refused, const Error& renewal) { return {refused.code, renewal.message}; }
 
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched) {
   if (kept.run_id != fetched.run_id || kept.initial_state_digest.is_zero()) return {};

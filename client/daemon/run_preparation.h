@@ -53,6 +53,10 @@ struct PreparationOptions {
 // same run, does not: it is from before that was signed.
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched);
 
+// The error of a member whose certificate was refused, and cannot be renewed: the second says what is in the way, and
+// nothing is said twice.
+Error without_certificate(const Error& refused, const Error& renewal);
+
 // Refuses a run that needs a later version than this one as unsupported, and calls `too_old` with it. The manifest may
 // hold words that this version does not know.
 Status check_version(std::string_view manifest_json, const std::function<void(const std::string& version)>& too_old);

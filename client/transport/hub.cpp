@@ -292,8 +292,7 @@ void Hub::stream_closed(Link& link, const Error& why) {
 void Hub::log_refusal(TimePoint now, const Error& why) {
   const auto kept_back = refusals_logged_.admit(now);
   if (!kept_back) return;
-  log_warning("a link to another computer was refused: {}{}", why.message,
-              *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
+  log_warning("a link to another computer was refused: {}{}", why.message, more_of_them(*kept_back));
 }
 
 void Hub::service() {

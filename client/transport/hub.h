@@ -85,7 +85,7 @@ class Hub final : public Link::Mediator {
   Transfers transfers_;
   LineTraffic line_;
   std::size_t links_refused_ = 0;
-  LogLimit refusals_logged_;
+  LogLimit refusals_logged_{std::chrono::minutes(1)};
   bool service_posted_ = false;
   asio::steady_timer timer_;
   TimePoint timer_set_for_ = kNever;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "shared/base/clock.h"
@@ -31,5 +32,10 @@ class LogLimit {
   TimePoint next_{};
   std::int64_t kept_back_ = 0;
 };
+
+// The end of a line that stands for more: " (3 more since the last such line)"; empty where there are none.
+inline std::string more_of_them(std::int64_t kept_back) {
+  return kept_back > 0 ? " (" + std::to_string(kept_back) + " more since the last such line)" : std::string();
+}
 
 }  // namespace starling

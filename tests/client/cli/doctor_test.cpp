@@ -65,6 +65,8 @@ TEST_CASE("what limits it without being wrong is a note") {
   CHECK(health_of(facts, "network") == Health::note);
   facts.log = "2026-11-21 03:21:21.123 W slow\n2026-11-21 03:21:22.123 E the disk is full\n";
   CHECK(health_of(facts, "log") == Health::note);
+  facts.proxy_variable = "https_proxy";
+  CHECK(health_of(facts, "proxy") == Health::note);
   CHECK(format_findings(examine(facts)).find("1 errors and 1 warnings") != std::string::npos);
   CHECK(is_well(examine(facts)));
 }

@@ -62,6 +62,15 @@ TEST_CASE("of a large download's many pieces no more are told than can be shown,
   CHECK(told > kDownloadStepsMax / 2);
 }
 
+TEST_CASE("a clock that makes certificates look bad is told once") {
+  const Error cause{ErrorCode::unauthenticated, "set up TLS: certificate is not yet valid: a clock is wrong"};
+  const Error told = without_certificate(cause.prefixed("get the run from the coordinator"),
+                                         cause.prefixed("renew this computer's certificate"));
+  CHECK(told.message ==
+        "renew this computer's certificate: set up TLS: certificate is not yet valid: a clock is wrong");
+  CHECK(told.code == ErrorCode::unauthenticated);
+}
+
 TEST_CASE("a run for a later version is refused with that version, whatever else it says") {
   std::string told;
   const auto too_old = [&told](const std::string& version) { told = version; };
