@@ -8,7 +8,7 @@
 
 #include "client/storage/set_aside.h"
 #include "shared/crypto/secrets.h"
-#include "shared/protocol/limits.h"
+#include "shared/protocol/names.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -43,8 +43,8 @@ Result<Project> decode_project(std::string_view json) {
     reader.text("host", project.host, kHostBytesMax);
     wire::read_int(reader, "port", port, 1, 65535);
     project.port = static_cast<std::uint16_t>(port);
-    reader.text("name", project.name, wire::kNameBytesMax);
-    reader.text("display_name", project.display_name, wire::kNameBytesMax);
+    reader.text("name", project.name, wire::kDisplayNameBytesMax);
+    reader.text("display_name", project.display_name, wire::kDisplayNameBytesMax);
     reader.integer("account_id", project.account_id, 0, INT64_MAX);
     reader.text("ca_pem", project.ca_pem, crypto::kPemBytesMax, wire::TextForm::exact);
     std::string certificate_pem;

@@ -8,9 +8,17 @@
 
 namespace starling::accounts {
 
-// The name without blanks around it. Error invalid_argument unless it is 1 to 32 letters or digits of any script,
-// blanks, '.', '_' or '-', at least one of them a letter or digit: no invisible characters, and none that change the
-// direction of text.
+// The name as it is kept: without blanks around it, composed (NFC). Error invalid_argument, which says what is wrong
+// and names the character, unless it is valid UTF-8 of
+//  - 1 to 32 grapheme clusters, which is what readers take for letters, in at most 64 characters and 128 bytes;
+//  - letters and digits of any script, at least one of them; single blanks; '.', '_' and '-';
+//  - word signs between letters, such as Catalan's middle dot, and Hebrew's geresh;
+//  - marks behind a letter or digit, as the spelling of many languages needs them;
+//  - joiners (ZWJ, ZWNJ) within words of scripts that use them;
+//  - letters of one direction: none is written from right to left beside others that are not.
 Result<std::string> check_display_name(std::string_view name);
+
+// A name for somebody whose wanted one is taken: as much of it as there is room for, and the number, 0 to 99.
+std::string numbered_name(std::string_view name, int number);
 
 }  // namespace starling::accounts

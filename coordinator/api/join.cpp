@@ -15,14 +15,6 @@
 namespace starling::api {
 namespace {
 
-// Returns a name that is almost surely free: the wanted one and two digits of the host's own.
-std::string suggestion(const std::string& name, const PeerId& peer) {
-  std::string shortened = name.substr(0, wire::kNameBytesMax - 3);
-  while (!shortened.empty() && (static_cast<unsigned char>(shortened.back()) & 0xc0) == 0x80) shortened.pop_back();
-  if (!shortened.empty() && static_cast<unsigned char>(shortened.back()) >= 0xc0) shortened.pop_back();
-  return fmt::format("{} {:02}", shortened, peer.bytes[0] % 100);
-}
-
 // Returns the stored form of a device token; nothing for none.
 std::optional<Digest> token_of(const std::string& device_token) {
   return device_token.empty() ? std::nullopt : std::optional<Digest>(crypto::hash_token(device_token));
@@ -110,7 +102,7 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   if (!account && account.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
                  fmt::format("the name '{}' is taken; '{}' may be free", request.display_name,
-                             suggestion(request.display_name, request.peer_id))};
+                             accounts::numbered_name(request.display_name, request.peer_id.bytes[0] % 100))};
   }
   if (!account) return told(account.error());
   const Result<db::Account> joined = api.stores.people.accounts.find_account(*account);

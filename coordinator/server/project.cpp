@@ -10,7 +10,7 @@
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "shared/manifest/key_certificate.h"
-#include "shared/protocol/limits.h"
+#include "shared/protocol/names.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -58,7 +58,7 @@ Result<ProjectConfig> decode_config(std::string_view text, const std::filesystem
   return wire::decode_json<ProjectConfig>(
       text, fmt::format("'{}'", file.string()), kSmallFileBytesMax,
       [](wire::JsonReader& reader, ProjectConfig& config) {
-        reader.text("name", config.name, wire::kNameBytesMax);
+        reader.text("name", config.name, wire::kDisplayNameBytesMax);
         read_endpoint(reader, "listen", config.listen);
         read_endpoint(reader, "public", config.public_at);
         reader.boolean("open_to_all", config.open_to_all);

@@ -22,7 +22,8 @@ std::string framed_form(const FormFrame& frame, std::string_view title, std::str
 std::string render_sign_up(const SignUpPage& page) {
   std::string html = form_to("/signup", page.frame.token);
   html += field({"name", "Name on the leaderboard", "text", "nickname", page.name,
-                 "1 to 32 letters, digits, blanks, dots or dashes. Everybody sees it.", "required maxlength=\"64\""});
+                 "1 to 32 letters of any script, digits, blanks, dots or dashes. Everybody sees it.",
+                 "required maxlength=\"128\""});
   html += field({"email", "E-mail address <span class=\"soft\">(optional)</span>", "email", "email", page.email,
                  "For a new password when you forget yours. Nobody sees it.", "maxlength=\"254\""});
   html += field({"password", "Password", "password", "new-password", "", kPasswordHint,

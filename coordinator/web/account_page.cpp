@@ -65,7 +65,7 @@ void add_computers(std::string& html, const AccountPage& page) {
 void add_profile(std::string& html, const AccountPage& page) {
   html += "<section>\n<h2>What others see</h2>\n" + form_to("/account/profile", page.frame.token);
   html += field({"name", "Name on the leaderboard", "text", "nickname", page.account.display_name, "",
-                 "required maxlength=\"64\""});
+                 "required maxlength=\"128\""});
   html += fmt::format(
       "<p class=\"field check\"><input id=\"computers\" name=\"computers\" type=\"checkbox\" value=\"1\"{}><label "
       "for=\"computers\">Show how much each of my computers gives, without its name</label></p>",
@@ -85,11 +85,11 @@ void add_team(std::string& html, const AccountPage& page) {
   }
   html += form_to("/account/join-team", token);
   html += field({"team", page.team ? "Join another team" : "Join a team", "text", "off", page.wanted_team,
-                 "By its name. <a href=\"/leaderboard?of=teams\">All teams</a>", "required maxlength=\"64\""});
+                 "By its name. <a href=\"/leaderboard?of=teams\">All teams</a>", "required maxlength=\"128\""});
   html += "<p class=\"send\"><button>Join</button></p></form>\n";
   if (!page.team) {
     html += form_to("/account/found-team", token);
-    html += field({"new-team", "Found a team", "text", "off", "", "", "required maxlength=\"64\""});
+    html += field({"new-team", "Found a team", "text", "off", "", "", "required maxlength=\"128\""});
     html += "<p class=\"send\"><button>Found it</button></p></form>\n";
   }
   html += "</section>\n";

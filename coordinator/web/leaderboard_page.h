@@ -10,7 +10,7 @@
 namespace starling::web {
 
 constexpr int kRowsPerPage = 50;
-constexpr std::size_t kSearchBytesMax = 64;  // longer texts are cut: no name is longer
+constexpr std::size_t kSearchBytesMax = 128;  // longer texts are cut: no name is longer
 
 // The viewer's choices; part of every link on the page.
 struct LeaderboardQuery {

@@ -43,7 +43,7 @@ void add_host(std::string& html, const db::Host& host, const OperatorFrame& fram
 void add_person(std::string& html, const PeoplePage& page) {
   html += fmt::format(
       "<section>\n<h2>Look somebody up</h2>\n<form method=\"get\" action=\"/people\"><label for=\"sought\">Name</label>"
-      "<input id=\"sought\" name=\"sought\" autocomplete=\"off\" required maxlength=\"64\" value=\"{}\">"
+      "<input id=\"sought\" name=\"sought\" autocomplete=\"off\" required maxlength=\"128\" value=\"{}\">"
       "<button>Look</button></form>\n",
       escape(page.sought));
   if (!page.person) {
@@ -73,7 +73,7 @@ void add_ban_form(std::string& html, const PeoplePage& page) {
   html += field({.name = "subject",
                  .label = "Name, digits or addresses",
                  .value = subject,
-                 .more = "required maxlength=\"100\""});
+                 .more = "required maxlength=\"128\""});
   const std::string reason = typed.value("reason");
   html += field({.name = "reason",
                  .label = "Reason",
@@ -173,7 +173,7 @@ std::string render_operator_log_in(const FormFrame& frame, std::string_view name
                  .label = "Operator's name",
                  .autocomplete = "username",
                  .value = name,
-                 .more = "required maxlength=\"40\""});
+                 .more = "required maxlength=\"128\""});
   html += field({.name = "password",
                  .label = "Password",
                  .type = "password",

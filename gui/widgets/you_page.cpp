@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "shared/protocol/limits.h"
+#include "shared/protocol/names.h"
 
 namespace starling::widgets {
 namespace {
@@ -89,7 +90,7 @@ QWidget* YouPage::makeAccount() {
 
 bool YouPage::isComplete() const {
   const QString name = name_->text().trimmed();
-  if (!with_account_->isChecked()) return fits(name, wire::kNameBytesMax);
+  if (!with_account_->isChecked()) return fits(name, wire::kDisplayNameBytesMax);
   const QString email = email_->text().trimmed();
   return fits(name, wire::kEmailBytesMax) && fits(password_->text(), wire::kPasswordBytesMax) &&
          (email.isEmpty() || (email.contains(QLatin1Char('@')) && fits(email, wire::kEmailBytesMax)));

@@ -9,7 +9,7 @@ namespace starling::crypto {
 namespace {
 
 constexpr std::chrono::hours kAuthorityLifetime{24 * 365 * 20};
-constexpr std::size_t kProjectNameBytesMax = 64;  // X.520 upper bound of a common name
+constexpr std::size_t kProjectNameBytesMax = 256;  // OpenSSL holds a common name to X.520's 64 characters
 
 WallTime wall_time_of(const ASN1_TIME* time) {
   std::tm fields{};

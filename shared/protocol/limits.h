@@ -19,7 +19,7 @@ namespace starling::wire {
 constexpr int kProtocolVersion = 2;
 constexpr std::size_t kJsonBytesMax = 128 * 1024;    // any request body: a report of 500 members fits
 constexpr std::size_t kReplyBytesMax = 1024 * 1024;  // any reply body: a plan of kGroupMembersMax members fits
-constexpr std::size_t kNameBytesMax = 40;            // display and project names
+constexpr std::size_t kNameBytesMax = 40;            // ids of runs, versions, actions
 constexpr std::size_t kPasswordBytesMax = 256;
 constexpr std::size_t kEmailBytesMax = 254;
 constexpr std::int64_t kMessageCountMax = std::int64_t{1} << 48;  // rounds, samples, bytes, milliseconds

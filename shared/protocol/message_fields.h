@@ -8,6 +8,7 @@
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/join.h"
 #include "shared/protocol/limits.h"
+#include "shared/protocol/names.h"
 #include "shared/protocol/release_feed.h"
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/sample_lease.h"
@@ -76,11 +77,11 @@ template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, JoinReply>& message) {
   visit("account_id", message.account_id, Whole{0, INT64_MAX});
   visit("peer_id", message.peer_id);
-  visit("project_name", message.project_name, Text{kNameBytesMax});
+  visit("project_name", message.project_name, Text{kDisplayNameBytesMax});
   visit("certificate_pem", message.certificate_pem, Text{kPemBytesMax, TextForm::exact});
   visit("manifest_public_key", message.manifest_public_key, Text{kPemBytesMax, TextForm::exact});
   visit("server_unix_ms", message.server_unix_ms, kCount);
-  visit("display_name", message.display_name, Text{kNameBytesMax}, kLeftOutIfUnset);
+  visit("display_name", message.display_name, Text{kDisplayNameBytesMax}, kLeftOutIfUnset);
 }
 
 template <typename Visitor>

@@ -102,6 +102,7 @@ DOORS = {
     "libpq": (r"^libpq-fe\.h$", ["db/postgres"]),
     "libpqxx": (r"^pqxx/", ["db/postgres"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset", "shared/text", "tests/support"]),
+    "ICU": (r"^unicode/", ["coordinator/accounts", "db/stores"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),

@@ -14,6 +14,7 @@ COMMAND = "python3 tests/tidy/protocol_page.py"
 # In the order in which a reader wants them.
 CHAPTERS = [
     ("shared/protocol/limits.h", "Volunteers and the coordinator"),
+    ("shared/protocol/names.h", "Names"),
     ("shared/protocol/states.h", "States of members and runs"),
     ("shared/protocol/heartbeat.h", "Heartbeats"),
     ("shared/protocol/round_report.h", "Reports of rounds"),

@@ -118,6 +118,9 @@ TEST_CASE("a request for a key of another kind is refused") {
 TEST_CASE("a project's name must fit into a certificate") {
   CHECK(!CertificateAuthority::create("", kNow).ok());
   CHECK(!CertificateAuthority::create(std::string(65, 'x'), kNow).ok());
+  std::string letters;
+  for (int i = 0; i < 32; ++i) letters += "\u0905\u093f";  // the limit is one of characters, not of bytes
+  CHECK(CertificateAuthority::create(letters, kNow).ok());
   CHECK(!CertificateAuthority::create("\xff\xfe", kNow).ok());
   CHECK(CertificateAuthority::create("Lesekreis Köln", kNow).ok());
 }
