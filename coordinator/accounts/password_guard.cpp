@@ -36,8 +36,13 @@ auto with_patience(const Work& work) {
   return std::move(*result);
 }
 
-std::string account_key(std::string_view name) {
-  std::string key(name);
+// Attempts count for the account, in whichever spelling its name is typed. An address counts for itself: that it is an
+// account's is for nobody to find out.
+std::string account_key(const std::string& name, const Result<db::Login>& login) {
+  if (login && name.find('@') == std::string::npos) {
+    return fmt::format("{}\n{}", login->account_id, login->password);
+  }
+  std::string key = name;
   std::transform(key.begin(), key.end(), key.begin(), gate::to_lower);
   return key;
 }
@@ -85,7 +90,7 @@ Result<db::Login> PasswordGuard::check(const std::string& name, const std::strin
   const Result<db::Login> login = find_(name);
   if (!login && login.error().code != ErrorCode::not_found) return login.error();
   const bool known = login.ok() && !caller.known_browser.empty() && caller.known_browser == known_browser(*login);
-  const std::string key = known ? caller.known_browser : account_key(name);
+  const std::string key = known ? caller.known_browser : account_key(name, login);
   if (const Duration wait = accounts_.wait(key, now); wait > Duration{}) return too_many(wait);
 
   const Slot slot(*this);

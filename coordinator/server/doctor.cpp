@@ -12,6 +12,7 @@
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/key_bundle.h"
+#include "coordinator/server/name_clashes.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/server_link.h"
 #include "shared/base/clock.h"
@@ -200,6 +201,7 @@ void look_at_database(const Project& project, Findings& findings) {
   findings.add(fmt::format("database opens: {}", database_place(project)), database.status());
   if (!database) return;
   findings.add("database and ledger agree", (*database)->check());
+  findings.add_note("names differ", check_names(project));
   const db::Stores& stores = (*database)->stores();
   if (const auto runs = stores.training.runs.list()) {
     for (const db::Run& run : *runs) {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "coordinator/server/commands.h"
+#include "coordinator/server/name_clashes.h"
 #include "db/stores/database.h"
 
 namespace starling::server {
@@ -17,6 +18,7 @@ Status move_database(const MoveOptions& options) {
   STARLING_ASSIGN(const FileLock unserved, lock_against_serving(project));
   {
     STARLING_ASSIGN(const auto from, open_database(project));
+    if (const Status names = check_names(project); !names.ok()) fmt::print("note: {}\n", names.error().message);
     STARLING_TRY(from->copy_to_server(options.to));
   }
   project.config.database = options.to;

@@ -13,14 +13,19 @@
 namespace starling::server {
 namespace {
 
-// The role that an account is to have: the wanted one, else its own, else all.
-Result<db::OperatorRole> role_for(const db::OperatorStore& operators, const std::string& name,
-                                  const std::string& wanted) {
-  if (!wanted.empty()) return db::role_named(wanted);
+// The account's name, as it is written there if it exists already, and the role that it is to have: the wanted one,
+// else its own, else all.
+Result<db::Operator> account_for(const db::OperatorStore& operators, const std::string& name,
+                                 const std::string& wanted) {
+  db::Operator account;
+  account.name = name;
   const auto known = operators.find(name);
-  if (known) return known->role;
-  if (known.error().code == ErrorCode::not_found) return db::OperatorRole::all;
-  return known.error();
+  if (!known && known.error().code != ErrorCode::not_found) return known.error();
+  if (known) account = *known;
+  if (!wanted.empty()) {
+    STARLING_ASSIGN(account.role, db::role_named(wanted));
+  }
+  return account;
 }
 
 }  // namespace
@@ -40,10 +45,13 @@ Status add_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;
   db::OperatorStore& operators = database->stores().operation.operators;
-  STARLING_ASSIGN(const db::OperatorRole role, role_for(operators, name, options.role));
-  STARLING_TRY(operators.set({name, std::move(hash), clock.wall_now(), role}));
-  STARLING_TRY(operations::note(desk_of(*database, clock), "operators add", name, name_of(role)));
-  fmt::print("'{}' may use the operator's page as {}, where serve --admin opens it\n", name, name_of(role));
+  STARLING_ASSIGN(db::Operator account, account_for(operators, name, options.role));
+  account.password = std::move(hash);
+  account.created = clock.wall_now();
+  STARLING_TRY(operators.set(account));
+  STARLING_TRY(operations::note(desk_of(*database, clock), "operators add", account.name, name_of(account.role)));
+  fmt::print("'{}' may use the operator's page as {}, where serve --admin opens it\n", account.name,
+             name_of(account.role));
   if (!options.password_file.empty()) return {};
   fmt::print("the password, which is shown now and never again:\n{}\n", password);
   return {};

@@ -5,7 +5,7 @@
 //   ?1, ?2 or ? for parameters, all of them ?N or all ?; CAST(?1 AS BIGINT) where a parameter's type does not follow
 //   from its surroundings · ON CONFLICT … DO UPDATE with the table's name before its own columns · an alias for each
 //   subquery in FROM · CASE for the greater of two · unixepoch() and log2(), which the schema adds to PostgreSQL.
-// Names of people and teams compare without case of A–Z on both.
+// Names of people and teams are compared by name_keys.h alone, not by a database's rules.
 //
 // Errors name the database, the statement and the reason. Their codes, on both: corrupt: damaged or not a database of
 // ours · resource_exhausted: disk full, quota, memory, too many connections · unavailable: locked by another process,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/stores/account_rows.h"
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_logins.h"
 
 namespace starling::db {
@@ -18,10 +19,13 @@ Status change(Connection& connection, std::string_view sql, const Values&... val
 }
 
 Status erase_in(Connection& connection, AccountId account, WallTime now) {
+  const std::string name = fmt::format("(deleted {})", account);
+  const NameKeys keys = keys_of_name(name);
   STARLING_TRY(change(connection,
-                      "UPDATE account SET display_name = '(deleted ' || id || ')', state = 'deleted', deleted_ms = ?2, "
-                      "shows_computers = 0 WHERE id = ?1 AND state IN ('active', 'waiting')",
-                      account, now.unix_ms));
+                      "UPDATE account SET display_name = ?3, name_fold = ?4, name_look = ?5, name_twin = 0, state = "
+                      "'deleted', deleted_ms = ?2, shows_computers = 0 WHERE id = ?1 AND state IN ('active', "
+                      "'waiting')",
+                      account, now.unix_ms, name, keys.fold, keys.look));
   if (connection.changes() == 0) return Error{ErrorCode::not_found, no_account(account)};
   if (const Status left = leave_team(connection, account);
       !left.ok() && left.error().code != ErrorCode::failed_precondition) {
@@ -68,24 +72,28 @@ Result<Account> read_account(const Statement& row) {
 }
 
 Result<AccountId> insert_account(Connection& connection, const NewAccount& account) {
-  STARLING_ASSIGN(
-      Statement insert,
-      connection.prepare("INSERT INTO account (display_name, created_ms, state) VALUES (?, ?, ?) RETURNING id"));
-  const Result<bool> inserted = insert.bind(account.display_name, account.now.unix_ms, name_of(account.state)).step();
-  if (inserted) return insert.integer(0);
-  if (inserted.error().code == ErrorCode::already_exists) {
-    return Error{ErrorCode::already_exists,
-                 fmt::format("the name '{}' is taken; choose another one", account.display_name)};
-  }
-  return inserted.error();
+  STARLING_TRY(expect_free(connection, kAccountNames, account.display_name));
+  const NameKeys keys = keys_of_name(account.display_name);
+  STARLING_ASSIGN(Statement insert,
+                  connection.prepare("INSERT INTO account (display_name, name_fold, name_look, created_ms, state) "
+                                     "VALUES (?, ?, ?, ?, ?) RETURNING id"));
+  STARLING_TRY(insert.bind(account.display_name, keys.fold, keys.look, account.now.unix_ms, name_of(account.state))
+                   .step()
+                   .status());
+  return insert.integer(0);
 }
 
 Status SqlAccountKeeper::rename(AccountId account, const std::string& display_name) {
-  const Status renamed =
-      update_one(access_, "UPDATE account SET display_name = ? WHERE id = ? AND state IN ('active', 'waiting')",
-                 no_account(account), display_name, account);
-  if (renamed.ok() || renamed.error().code != ErrorCode::already_exists) return renamed;
-  return Error{ErrorCode::already_exists, fmt::format("the name '{}' is taken; choose another one", display_name)};
+  return access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_TRY(expect_free(connection, kAccountNames, display_name, std::to_string(account)));
+    const NameKeys keys = keys_of_name(display_name);
+    STARLING_TRY(change(connection,
+                        "UPDATE account SET display_name = ?2, name_fold = ?3, name_look = ?4, name_twin = 0 WHERE "
+                        "id = ?1 AND state IN ('active', 'waiting')",
+                        account, display_name, keys.fold, keys.look));
+    if (connection.changes() > 0) return {};
+    return Error{ErrorCode::not_found, no_account(account)};
+  });
 }
 
 Status SqlAccountKeeper::set_state(AccountId account, AccountState state) {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "db/stores/account_rows.h"
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -147,8 +148,9 @@ Result<Account> SqlAccountStore::find_account(AccountId id) const {
 }
 
 Result<Account> SqlAccountStore::find_account_named(const std::string& display_name) const {
-  static const std::string sql = std::string(kAccountColumns) + "WHERE display_name = ?";
-  return only(select(access_, sql, read_account, display_name),
+  static const std::string sql =
+      fmt::format("{}WHERE id = {}", kAccountColumns, key_of_name(kAccountNames, "?1", "?2"));
+  return only(select(access_, sql, read_account, display_name, keys_of_name(display_name).fold),
               fmt::format("there is no volunteer '{}'", display_name));
 }
 

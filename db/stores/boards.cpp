@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_teams.h"
 
 namespace starling::db {
@@ -159,16 +160,17 @@ namespace {
 std::string_view found_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
-      return "SELECT id AS found, display_name AS name FROM account WHERE display_name LIKE ?2 ESCAPE '\\' AND EXISTS "
-             "(SELECT 1 FROM tally WHERE kind = 0 AND holder = account.id) ORDER BY display_name LIMIT ?3";
+      return "SELECT id AS found, name_fold AS name FROM account WHERE name_fold LIKE ?2 ESCAPE '\\' AND EXISTS "
+             "(SELECT 1 FROM tally WHERE kind = 0 AND holder = account.id) ORDER BY name_fold LIMIT ?3";
     case Holder::team:
-      return "SELECT id AS found, name FROM team WHERE name LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
-             "kind = 1 AND holder = team.id) AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = "
-             "CAST(team.id AS TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name LIMIT ?3";
+      return "SELECT id AS found, name_fold AS name FROM team WHERE name_fold LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT "
+             "1 FROM tally WHERE kind = 1 AND holder = team.id) AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' "
+             "AND subject = "
+             "CAST(team.id AS TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name_fold LIMIT ?3";
     case Holder::computer:
-      return "SELECT host.id AS found, a.display_name AS name FROM account AS a JOIN host ON host.account_id = a.id "
-             "WHERE a.shows_computers = 1 AND a.display_name LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
-             "kind = 2 AND holder = host.id AND shown = 1) ORDER BY a.display_name LIMIT ?3";
+      return "SELECT host.id AS found, a.name_fold AS name FROM account AS a JOIN host ON host.account_id = a.id "
+             "WHERE a.shows_computers = 1 AND a.name_fold LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
+             "kind = 2 AND holder = host.id AND shown = 1) ORDER BY a.name_fold LIMIT ?3";
   }
   return "";
 }
@@ -182,17 +184,14 @@ std::string matches_sql(Holder of, const BoardSql& board) {
       found_sql(of), board.from, board.order);
 }
 
-std::string_view named_sql(Holder of) {
-  switch (of) {
-    case Holder::volunteer:
-      return "SELECT a.id FROM account AS a JOIN tally AS t ON t.kind = 0 AND t.holder = a.id WHERE a.display_name = "
-             "?1";
-    case Holder::team:
-      return "SELECT team.id FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE name = ?1";
-    case Holder::computer:  // a computer has no name of its own
-      return "SELECT id FROM host WHERE ?1 <> ?1";
-  }
-  return "";
+const std::string& named_sql(Holder of) {
+  static const std::array<std::string, 3> texts = {
+      fmt::format("SELECT a.id FROM account AS a JOIN tally AS t ON t.kind = 0 AND t.holder = a.id WHERE a.id = {}",
+                  key_of_name(kAccountNames, "?1", "?2")),
+      fmt::format("SELECT team.id FROM team JOIN tally AS t ON t.kind = 1 AND t.holder = team.id WHERE team.id = {}",
+                  key_of_name(kTeamNames, "?1", "?2")),
+      "SELECT id FROM host WHERE ?1 <> ?1 AND ?2 <> ?2"};  // a computer has no name of its own
+  return texts[static_cast<std::size_t>(of)];
 }
 
 std::string like_pattern(std::string_view text) {

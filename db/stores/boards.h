@@ -35,11 +35,11 @@ Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, 
 const std::string& standing_sql(Holder of);
 Standing read_standing(const Statement& row);
 
-// The first ?3 by name of the holders whose name is like ?2, in the board's order, and whether they are on it: those
-// not on it come last.
+// The first ?3 by name of the holders whose name, folded, is like ?2, in the board's order, and whether they are on it:
+// those not on it come last.
 std::string matches_sql(Holder of, const BoardSql& board);
-// The holder whose name is ?1.
-std::string_view named_sql(Holder of);
+// The holder whose name is ?1, with NameKeys::fold ?2.
+const std::string& named_sql(Holder of);
 
 // Matches `text` anywhere in a name, whatever characters it holds.
 std::string like_pattern(std::string_view text);

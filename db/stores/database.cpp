@@ -13,6 +13,7 @@
 #include "db/schema/migrate.h"
 #include "db/sqlite/open.h"
 #include "db/stores/file_writer.h"
+#include "db/stores/name_rows.h"
 #include "db/stores/reader_pool.h"
 #include "db/stores/server_writer.h"
 #include "db/stores/sql_credit.h"
@@ -53,6 +54,7 @@ Result<Connection> open_writer(const std::filesystem::path& file, const Database
   const FileOptions settings{.mode = options.create ? OpenMode::create : OpenMode::read_write, .vfs = options.vfs};
   STARLING_ASSIGN(Connection connection, open_file(file, settings));
   STARLING_TRY(migrate(connection));
+  STARLING_TRY(bring_names_up_to_date(connection));
   std::error_code unknown;
   const auto size = std::filesystem::file_size(file, unknown);
   if (!unknown && size <= kCheckAtOpenBytesMax) STARLING_TRY(expect_sound(connection, "PRAGMA quick_check(1)"));
@@ -177,6 +179,7 @@ Result<std::unique_ptr<Database>> Database::connect(const std::string& url, cons
     }
   }
   STARLING_TRY(migrate(connection));
+  STARLING_TRY(bring_names_up_to_date(connection));
   auto writer = std::make_unique<ServerWriter>(url, std::move(connection));
   ServerWriter* server = writer.get();
   const auto open_reader = [url] { return open_server(url, ServerRole::reader); };

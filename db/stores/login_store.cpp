@@ -1,4 +1,7 @@
+#include <fmt/core.h>
+
 #include "db/stores/account_rows.h"
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_logins.h"
 
 namespace starling::db {
@@ -43,11 +46,11 @@ Result<AccountId> SqlLoginStore::sign_up(const SignUp& request) {
 }
 
 Result<Login> SqlLoginStore::find(const std::string& name_or_email) const {
-  return only(select(access_,
-                     "SELECT account_id, email, verified_ms, password FROM login WHERE account_id IN ("
-                     "SELECT id FROM account WHERE display_name = ?1 UNION ALL "
-                     "SELECT account_id FROM login WHERE email = lower(?1) AND verified_ms > 0) LIMIT 1",
-                     read_login, name_or_email),
+  static const std::string sql = fmt::format(
+      "SELECT account_id, email, verified_ms, password FROM login WHERE account_id IN (SELECT {} UNION ALL "
+      "SELECT account_id FROM login WHERE email = lower(?1) AND verified_ms > 0) LIMIT 1",
+      key_of_name(kAccountNames, "?1", "?2"));
+  return only(select(access_, sql, read_login, name_or_email, keys_of_name(name_or_email).fold),
               "nobody logs in by this name");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_operator.h"
 
 namespace starling::db {
@@ -147,20 +148,26 @@ Result<std::vector<AuditLine>> SqlAuditStore::list_on(int limit, std::int64_t af
 
 Status SqlOperatorStore::set(const Operator& account) {
   return access_.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement known, connection.prepare("SELECT 1 FROM operator WHERE name = ?"));
+    STARLING_ASSIGN(const bool there, known.bind(account.name).step());
+    if (!there) STARLING_TRY(expect_free(connection, kOperatorNames, account.name));
+    const NameKeys keys = keys_of_name(account.name);
     STARLING_ASSIGN(Statement end, connection.prepare("DELETE FROM operator_session WHERE name = ?"));
     STARLING_TRY(end.bind(account.name).run());
     STARLING_ASSIGN(Statement upsert,
-                    connection.prepare("INSERT INTO operator (name, password, created_ms, role) VALUES (?, ?, ?, ?) ON "
-                                       "CONFLICT (name) DO UPDATE SET password = excluded.password, role = "
-                                       "excluded.role"));
-    return upsert.bind(account.name, account.password, account.created.unix_ms, name_of(account.role)).run();
+                    connection.prepare("INSERT INTO operator (name, password, created_ms, role, name_fold, name_look) "
+                                       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET password = "
+                                       "excluded.password, role = excluded.role"));
+    return upsert
+        .bind(account.name, account.password, account.created.unix_ms, name_of(account.role), keys.fold, keys.look)
+        .run();
   });
 }
 
 Result<Operator> SqlOperatorStore::find(const std::string& name) const {
-  return only(
-      select(access_, "SELECT name, password, created_ms, role FROM operator WHERE name = ?", read_operator, name),
-      no_operator(name));
+  static const std::string sql = fmt::format("SELECT name, password, created_ms, role FROM operator WHERE name = {}",
+                                             key_of_name(kOperatorNames, "?1", "?2"));
+  return only(select(access_, sql, read_operator, name, keys_of_name(name).fold), no_operator(name));
 }
 
 Result<std::vector<Operator>> SqlOperatorStore::list() const {
@@ -169,11 +176,15 @@ Result<std::vector<Operator>> SqlOperatorStore::list() const {
 }
 
 Status SqlOperatorStore::set_role(const std::string& name, OperatorRole role) {
-  return update_one(access_, "UPDATE operator SET role = ? WHERE name = ?", no_operator(name), name_of(role), name);
+  static const std::string sql =
+      fmt::format("UPDATE operator SET role = ?3 WHERE name = {}", key_of_name(kOperatorNames, "?1", "?2"));
+  return update_one(access_, sql, no_operator(name), name, keys_of_name(name).fold, name_of(role));
 }
 
 Status SqlOperatorStore::remove(const std::string& name) {
-  return update_one(access_, "DELETE FROM operator WHERE name = ?", no_operator(name), name);
+  static const std::string sql =
+      fmt::format("DELETE FROM operator WHERE name = {}", key_of_name(kOperatorNames, "?1", "?2"));
+  return update_one(access_, sql, no_operator(name), name, keys_of_name(name).fold);
 }
 
 Status SqlOperatorStore::open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) {

@@ -115,12 +115,14 @@ struct Operator {
 class OperatorStore {
  public:
   virtual ~OperatorStore() = default;
-  virtual Status set(const Operator& account) = 0;  // a new password ends the account's sessions
+  // Adds the account, or gives the one of exactly that name a new password, which ends its sessions; already_exists if
+  // another one's name is too like it.
+  virtual Status set(const Operator& account) = 0;
   virtual Result<Operator> find(const std::string& name) const = 0;
   virtual Result<std::vector<Operator>> list() const = 0;
   virtual Status set_role(const std::string& name, OperatorRole role) = 0;  // at once; or not_found
   virtual Status remove(const std::string& name) = 0;                       // removes its sessions too; or not_found
-  // Drops expired sessions.
+  // For the operator of exactly that name. Drops expired sessions.
   virtual Status open(const Digest& token_hash, const std::string& name, WallTime now, WallTime expires) = 0;
   virtual Result<Operator> session(const Digest& token_hash, WallTime now) const = 0;  // its operator; or not_found
   virtual Status close(const Digest& token_hash) = 0;

@@ -5,6 +5,7 @@
 
 #include "db/sql/transaction.h"
 #include "db/stores/boards.h"
+#include "db/stores/name_keys.h"
 #include "db/stores/sql_credit.h"
 #include "db/stores/windows.h"
 #include "shared/base/log.h"
@@ -43,7 +44,7 @@ class Reading {
   };
   Result<Matches> matches() {
     STARLING_ASSIGN(Statement find, connection_.prepare(matches_sql(request_.of, board_)));
-    find.bind(request_.run_id, like_pattern(request_.search), kPageRowsMax);
+    find.bind(request_.run_id, like_pattern(keys_of_name(request_.search).fold), kPageRowsMax);
     Matches matches;
     for (;;) {
       STARLING_ASSIGN(const bool more, find.step());
@@ -55,7 +56,7 @@ class Reading {
 
   Result<std::vector<std::int64_t>> named(const std::string& name) {
     STARLING_ASSIGN(Statement find, connection_.prepare(named_sql(request_.of)));
-    find.bind(name);
+    find.bind(name, keys_of_name(name).fold);
     return ids(find);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/stores/account_rows.h"
+#include "db/stores/name_rows.h"
 #include "db/stores/sql_teams.h"
 
 namespace starling::db {
@@ -51,13 +52,17 @@ Status end_if_empty(Connection& connection, TeamId team) {
 }
 
 Result<TeamId> insert_team(Connection& connection, AccountId founder, const std::string& name, WallTime now) {
+  STARLING_ASSIGN(const std::string taken, name_like(connection, kTeamNames, name));
+  if (!taken.empty()) {
+    return Error{ErrorCode::already_exists,
+                 fmt::format("there is a team '{}' already; join it, or choose another name", taken)};
+  }
+  const NameKeys keys = keys_of_name(name);
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO team (name, founder_id, created_ms) VALUES (?, ?, ?) RETURNING id"));
-  const Result<bool> inserted = insert.bind(name, founder, now.unix_ms).step();
-  if (inserted) return insert.integer(0);
-  if (inserted.error().code != ErrorCode::already_exists) return inserted.error();
-  return Error{ErrorCode::already_exists,
-               fmt::format("there is a team '{}' already; join it, or choose another name", name)};
+                  connection.prepare("INSERT INTO team (name, name_fold, name_look, founder_id, created_ms) "
+                                     "VALUES (?, ?, ?, ?, ?) RETURNING id"));
+  STARLING_TRY(insert.bind(name, keys.fold, keys.look, founder, now.unix_ms).step().status());
+  return insert.integer(0);
 }
 
 Status found_in(Connection& connection, AccountId founder, const std::string& name, WallTime now) {
@@ -70,10 +75,12 @@ Status found_in(Connection& connection, AccountId founder, const std::string& na
 }
 
 Status join_in(Connection& connection, AccountId account, const std::string& name, WallTime now) {
-  STARLING_ASSIGN(Statement find,
-                  connection.prepare("SELECT team.id, ban.reason FROM team LEFT JOIN ban ON ban.kind = 'team' AND "
-                                     "ban.subject = CAST(team.id AS TEXT) AND ban.expires_ms > ?2 WHERE name = ?1"));
-  STARLING_ASSIGN(const bool there, find.bind(name, now.unix_ms).step());
+  static const std::string sql = fmt::format(
+      "SELECT team.id, ban.reason FROM team LEFT JOIN ban ON ban.kind = 'team' AND "
+      "ban.subject = CAST(team.id AS TEXT) AND ban.expires_ms > ?2 WHERE team.id = {}",
+      key_of_name(kTeamNames, "?1", "?3"));
+  STARLING_ASSIGN(Statement find, connection.prepare(sql));
+  STARLING_ASSIGN(const bool there, find.bind(name, now.unix_ms, keys_of_name(name).fold).step());
   if (!there) return Error{ErrorCode::not_found, no_team(name)};
   if (!find.text(1).empty()) {
     return Error{ErrorCode::permission_denied,
@@ -117,8 +124,9 @@ Result<Team> SqlTeamStore::find(TeamId id) const {
 }
 
 Result<Team> SqlTeamStore::find_named(const std::string& name) const {
-  static const std::string sql = team_columns() + "WHERE team.name = ?";
-  return only(select(access_, sql, read_team, name), no_team(name));
+  static const std::string sql =
+      fmt::format("{}WHERE team.id = {}", team_columns(), key_of_name(kTeamNames, "?1", "?2"));
+  return only(select(access_, sql, read_team, name, keys_of_name(name).fold), no_team(name));
 }
 
 Result<std::optional<Team>> SqlTeamStore::of(AccountId account) const {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "db/sqlite/open.h"
 #include "tests/coordinator/server/server_harness.h"
 #include "tests/support/postgres_server.h"
 
@@ -86,6 +87,22 @@ TEST_CASE_FIXTURE(Fixture, "a project moves from its file to a server, once, and
   CHECK(server.command({"credit", "check", server.directory}).status == 0);
   Process process(server.serve_command());
   CHECK(process.wait_for("listening on"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "names of before that are too like each other are listed, and move along") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  {
+    const auto file = server.directory + "/coordinator.db";
+    db::Connection connection = db::open_file(file, {.mode = db::OpenMode::read_write}).value();
+    REQUIRE(connection.execute("INSERT INTO account (display_name, created_ms) VALUES ('Анна', 1), ('анна', 1)").ok());
+  }
+  const std::string clash = "account 'анна' is too like 'Анна'";
+  CHECK(server.command({"doctor", server.directory}).says("note     names differ: " + clash));
+  const Ended moved = server.command({"move-database", server.directory, url});
+  CHECK_MESSAGE(moved.status == 0, moved.output);
+  CHECK(moved.says("note: " + clash));
+  CHECK(server.command({"doctor", server.directory}).says("note     names differ: " + clash));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a project is moved to an empty database only, and stays where it was otherwise") {

@@ -93,6 +93,18 @@ TEST_CASE("nobody learns which e-mail addresses are known") {
   CHECK(without_token(wrong) == without_token(nobody));
 }
 
+TEST_CASE("guesses count for the account, in whichever spelling of its name they are tried") {
+  Pages pages;
+  Browser ada(pages);
+  REQUIRE(ada.sign_up("Ada").status == 303);
+  accounts::PasswordGuard guard(find_in(pages), pages.clock, "secret",
+                                {.by_account = {3, 1.0 / 3600}, .hash_log2_n = 10});
+  const std::string spellings[] = {"Ada", "ADA", "\uff21\uff44\uff41", "\u0410d\u0430"};
+  ErrorCode last = ErrorCode::internal;
+  for (const std::string& name : spellings) last = guard.check(name, "wrong password", {"", ""}).error().code;
+  CHECK(last == ErrorCode::resource_exhausted);
+}
+
 TEST_CASE("somebody unknown takes as long to refuse as a wrong password") {
   Pages pages;
   Browser ada(pages);
