@@ -1,14 +1,20 @@
 #include "coordinator/server/project.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "coordinator/server/arguments.h"
 #include "db/postgres/open.h"
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
+#include "shared/base/os_error.h"
 #include "shared/manifest/key_certificate.h"
 #include "shared/protocol/names.h"
 #include "shared/wire/json_reader.h"
@@ -166,9 +172,64 @@ Status check_database_is_free(const ProjectConfig& config) {
   STARLING_ASSIGN(db::Connection connection, db::open_server(config.database, db::ServerRole::reader));
   STARLING_ASSIGN(const std::int64_t version, db::schema_version(connection));
   if (version == 0) return {};
-  return Error{ErrorCode::already_exists,
-               fmt::format("{} is a project's already; choose a new, empty one", connection.name())};
+  // Tables alone are what an attempt has left that failed later.
+  for (const char* table : {"setting", "invite", "account", "run", "operator", "audit", "news", "ban"}) {
+    STARLING_ASSIGN(const std::int64_t rows, connection.query_int(fmt::format(
+                                                 "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT 1) AS any_row", table)));
+    if (rows == 0) continue;
+    return Error{ErrorCode::already_exists,
+                 fmt::format("{} is a project's already; choose a new, empty one", connection.name())};
+  }
+  return {};
 }
+
+// Where a project is made: beside its place, into which it is moved when it is whole, so that no failure leaves half of
+// one. An empty folder that exists already may be a mount, which no other can replace: then in that. All of it is
+// removed unless keep() was called.
+class Workshop {
+ public:
+  static Result<Workshop> open(const std::filesystem::path& directory) {
+    std::filesystem::path place = directory.lexically_normal();
+    if (!place.has_filename()) place = place.parent_path();
+    std::error_code problem;
+    if (std::filesystem::exists(place, problem)) return Workshop(place, place);
+    const std::filesystem::path parent = place.has_parent_path() ? place.parent_path() : ".";
+    STARLING_TRY(ensure_directory(parent, 0755));
+    std::string beside = (parent / ".starling-init-XXXXXX").string();
+    if (::mkdtemp(beside.data()) == nullptr) return os_error("create folder", beside, errno);
+    return Workshop(place, beside);
+  }
+  Workshop(Workshop&& other) noexcept
+      : place_(std::move(other.place_)), made_(std::exchange(other.made_, std::filesystem::path())) {}
+  Workshop& operator=(Workshop&&) = delete;
+  ~Workshop() {
+    if (made_.empty()) return;
+    std::error_code ignored;
+    if (made_ != place_) {
+      std::filesystem::remove_all(made_, ignored);
+      return;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(made_, ignored)) {
+      std::filesystem::remove_all(entry.path(), ignored);
+    }
+  }
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return made_; }
+  Status keep() {
+    if (made_ != place_) {
+      if (::rename(made_.c_str(), place_.c_str()) != 0) return os_error("create folder", place_, errno);
+      STARLING_TRY(sync_to_disk(place_.has_parent_path() ? place_.parent_path() : "."));
+    }
+    made_.clear();
+    return {};
+  }
+
+ private:
+  Workshop(std::filesystem::path place, std::filesystem::path made)
+      : place_(std::move(place)), made_(std::move(made)) {}
+  std::filesystem::path place_;
+  std::filesystem::path made_;
+};
 
 }  // namespace
 
@@ -179,9 +240,9 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
   STARLING_TRY(check_database_is_free(config));
   STARLING_ASSIGN(crypto::CertificateAuthority authority, crypto::CertificateAuthority::create(config.name, now));
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
-  Project project{ProjectFiles(directory), config, std::move(authority), key, key.public_key(), ""};
+  STARLING_ASSIGN(Workshop workshop, Workshop::open(directory));
+  Project project{ProjectFiles(workshop.folder()), config, std::move(authority), key, key.public_key(), ""};
   const ProjectFiles& files = project.files;
-  STARLING_TRY(ensure_directory(directory, 0700));
   STARLING_TRY(ensure_directory(files.artefacts(), 0700));
   STARLING_TRY(write_file_atomically(files.at("ca.key"), project.authority.key_pem(), kSecret));
   STARLING_TRY(write_file_atomically(files.at("ca.pem"), project.authority.certificate_pem()));
@@ -189,6 +250,8 @@ Result<Project> create_project(const std::filesystem::path& directory, const Pro
   STARLING_TRY(issue_server_certificates(project, now));
   STARLING_TRY(open_database(project, {.create = true}).status());
   STARLING_TRY(write_config(files, config));
+  STARLING_TRY(workshop.keep());
+  project.files = ProjectFiles(directory);
   return project;
 }
 

@@ -78,7 +78,8 @@ struct Project {
 // The project signs with that key from now on: replaces manifest.key and updates `project`.
 Status replace_manifest_key(Project& project, const crypto::PrivateKey& key, const std::string& certificate);
 
-// Makes the whole directory. already_exists when it holds anything already.
+// Makes the whole directory, or nothing, so that init can be tried again after a failure. already_exists when it holds
+// anything already.
 Result<Project> create_project(const std::filesystem::path& directory, const ProjectConfig& config, WallTime now);
 // not_found, with advice, when the directory is not a project's; failed_precondition for a backup, which must stay
 // unchanged.

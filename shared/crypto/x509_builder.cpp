@@ -1,11 +1,11 @@
 #include "shared/crypto/x509_builder.h"
 
+#include "shared/base/host_name.h"
 #include "shared/crypto/secrets.h"
 
 namespace starling::crypto {
 namespace {
 
-constexpr std::size_t kHostBytesMax = 253;
 constexpr std::size_t kHostsMax = 17;
 
 std::int64_t seconds_of(Duration duration) {
@@ -22,14 +22,13 @@ void add_name(GENERAL_NAMES* names, int type, std::string_view value) {
 }
 
 Status add_host_name(GENERAL_NAMES* names, const std::string& host) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
   if (ASN1_OCTET_STRING* address = a2i_IPADDRESS(host.c_str()); address != nullptr) {
     const auto* bytes = reinterpret_cast<const char*>(ASN1_STRING_get0_data(address));
     add_name(names, GEN_IPADD, {bytes, static_cast<std::size_t>(ASN1_STRING_length(address))});
     ASN1_OCTET_STRING_free(address);
     return {};
   }
-  if (host.empty() || host.size() > kHostBytesMax || host.find_first_not_of(kAllowed) != std::string::npos) {
+  if (!is_host_name(host)) {
     return Error{ErrorCode::invalid_argument, "issue certificate: '" + host + "' is no host name or address"};
   }
   add_name(names, GEN_DNS, host);

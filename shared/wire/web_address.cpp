@@ -7,23 +7,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "shared/base/host_name.h"
+
 namespace starling::wire {
 namespace {
 
-constexpr std::size_t kHostBytesMax = 253;
 constexpr std::string_view kScheme = "https://";
 
 Error bad(std::string_view why) { return {ErrorCode::invalid_argument, std::string(why)}; }
 
 bool is_visible(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-// Underscores are in no name of the Internet's, but in those of containers.
-bool is_name(std::string_view host) {
-  constexpr std::string_view kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
-  return !host.empty() && host.size() <= kHostBytesMax && host.front() != '-' && host.front() != '.' &&
-         host.find_first_not_of(kCharacters) == std::string_view::npos;
 }
 
 bool is_ipv6(const std::string& host) {
@@ -35,7 +29,7 @@ bool is_ipv6(const std::string& host) {
 Result<std::string> take_host(std::string_view& text) {
   if (!text.starts_with('[')) {
     std::string host(text.substr(0, text.find(':')));
-    if (!is_name(host)) return bad("the host is no name or address");
+    if (!is_host_name(host)) return bad("the host is no name or address");
     text.remove_prefix(host.size());
     return host;
   }
