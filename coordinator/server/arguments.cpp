@@ -84,12 +84,17 @@ Result<WallTime> parse_time(std::string_view text, WallTime now) {
   parts.tm_sec = 0;
   parts.tm_isdst = -1;
   const std::string written(text);
-  const char* format = text.size() <= 5 ? "%H:%M" : "%Y-%m-%d %H:%M";
-  const char* end = ::strptime(written.c_str(), format, &parts);
-  const std::time_t time = end != nullptr && *end == '\0' ? std::mktime(&parts) : -1;
-  if (time < 0) {
+  const bool is_clocks = text.size() <= 5;
+  const char* end = ::strptime(written.c_str(), is_clocks ? "%H:%M" : "%Y-%m-%d %H:%M", &parts);
+  std::tm known = parts;  // mktime() makes 3 March of 31 February
+  std::time_t time = end != nullptr && *end == '\0' ? std::mktime(&known) : -1;
+  if (time < 0 || known.tm_mday != parts.tm_mday || known.tm_mon != parts.tm_mon) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("'{}' is no time; write 18:30, '2024-06-10 18:30', or how long from now: 2h", text)};
+  }
+  if (is_clocks && time * 1000 <= now.unix_ms) {
+    ++parts.tm_mday;
+    time = std::mktime(&parts);
   }
   return WallTime{std::int64_t{time} * 1000};
 }

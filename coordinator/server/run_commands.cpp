@@ -158,9 +158,15 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   const auto folder = std::filesystem::absolute(manifest_file).parent_path();
   auto wanted = manifest::read_operator_manifest(toml, folder);
   if (!wanted) return wanted.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  wire::RunManifest& manifest = wanted->manifest;
+  if (manifest.run_id.starts_with('-')) {  // runs of before may be called so
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("'{}': run_id '{}' begins with a hyphen, so commands would take it for an option; choose "
+                             "another one",
+                             manifest_file.string(), manifest.run_id)};
+  }
   STARLING_ASSIGN(const auto database, open_database(project));
   const db::Stores& stores = database->stores();
-  wire::RunManifest& manifest = wanted->manifest;
   if (stores.training.runs.find(manifest.run_id)) {
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};

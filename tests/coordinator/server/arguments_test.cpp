@@ -8,8 +8,13 @@ TEST_CASE("a time is a clock's, a calendar's, or so long from now") {
   const WallTime noon = *parse_time("2024-06-10 12:00", {});
   CHECK(local_time(noon) == "2024-06-10 12:00");
   CHECK(local_time(*parse_time("18:30", noon)) == "2024-06-10 18:30");
+  CHECK(local_time(*parse_time("2024-02-29 10:00", noon)) == "2024-02-29 10:00");
+  CHECK(local_time(*parse_time("11:59", noon)) == "2024-06-11 11:59");  // the next time that clocks show it
+  CHECK(local_time(*parse_time("12:00", noon)) == "2024-06-11 12:00");
+  CHECK(local_time(*parse_time("01:00", *parse_time("2024-12-31 23:00", {}))) == "2025-01-01 01:00");
   CHECK(parse_time("2h", noon)->unix_ms == noon.unix_ms + 7'200'000);
-  for (const char* text : {"", "soon", "25:00", "12:00:00", "2024-13-01 12:00", "2024-06-10", "18:30 x"}) {
+  for (const char* text : {"", "soon", "25:00", "12:00:00", "2024-13-01 12:00", "2024-06-10", "18:30 x",
+                           "2024-02-30 12:00", "2023-02-29 12:00", "2024-04-31 10:00", "2024-06-00 10:00"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_time(text, noon).ok());
   }
@@ -20,6 +25,7 @@ TEST_CASE("addresses name a host and a port") {
   CHECK(parse_endpoint("[2001:db8::1]:7300")->host == "2001:db8::1");
   CHECK(format_endpoint(*parse_endpoint("[::]:7300")) == "[::]:7300");
   CHECK(format_endpoint(*parse_endpoint("example.org:7300")) == "example.org:7300");
+  CHECK(format_endpoint(*parse_endpoint("my_host:7300")) == "my_host:7300");
   for (const char* text :
        {"", ":80", "host", "host:", "host:0", "host:65536", "host:-1", "host:8x", "::1:80", "[]:80"}) {
     CAPTURE(text);

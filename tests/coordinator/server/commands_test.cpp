@@ -64,6 +64,7 @@ TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
   REQUIRE_MESSAGE(created.status == 0, created.output);
   CHECK(created.last_line() == "one");
   CHECK(server.create_run("one").says("there is a run 'one' already"));
+  CHECK(server.create_run("-x").says("begins with a hyphen"));
   REQUIRE(server.create_run("two").status == 0);
   CHECK(server.command({"run", "start", server.directory}).says("say which: one, two"));
   CHECK(server.command({"run", "start", server.directory, "one"}).status == 0);
