@@ -4,6 +4,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -14,6 +15,17 @@ namespace starling::text {
 namespace {
 
 constexpr std::string_view kWordStart = "\u2581";  // SentencePiece's mark for a blank
+constexpr int kMask = 4;
+
+// Why bytes that SentencePiece does not take are no model; its own reason names places in its source.
+std::string_view why_no_model(std::string_view bytes) {
+  if (bytes.empty()) return "it is empty";
+  if (bytes.front() == '{') {
+    return "it is a JSON file, such as a tokenizer.json of Hugging Face's tokenizers; only models of SentencePiece "
+           "(tokenizer.model, spiece.model) are read";
+  }
+  return "it is no model of SentencePiece, or it is damaged";
+}
 
 }  // namespace
 
@@ -28,11 +40,12 @@ Tokenizer::~Tokenizer() = default;
 Result<Tokenizer> Tokenizer::from_model(std::string_view model) {
   auto impl = std::make_unique<Impl>();
   const auto loaded = impl->processor.LoadFromSerializedProto({model.data(), model.size()});
-  if (!loaded.ok()) return Error{ErrorCode::invalid_argument, fmt::format("read the tokenizer: {}", loaded.ToString())};
+  if (!loaded.ok())
+    return Error{ErrorCode::invalid_argument, fmt::format("read the tokenizer: {}", why_no_model(model))};
   const auto& processor = impl->processor;
   const bool has_marks = processor.GetPieceSize() > wire::kReservedTokens && processor.pad_id() == 0 &&
                          processor.unk_id() == 1 && processor.bos_id() == 2 && processor.eos_id() == 3 &&
-                         processor.IsControl(4);
+                         processor.IsControl(kMask);
   if (has_marks) return Tokenizer(std::move(impl));
   return Error{ErrorCode::invalid_argument,
                "read the tokenizer: its tokens 0 to 4 are not padding, unknown, begin, end and mask: train it with "
@@ -46,10 +59,25 @@ std::string Tokenizer::piece(int token) const {
   return impl_->processor.IdToPiece(token);
 }
 
+bool Tokenizer::has_mask() const {
+  std::string spelling = piece(kMask);
+  std::transform(spelling.begin(), spelling.end(), spelling.begin(), [](unsigned char c) { return std::tolower(c); });
+  return spelling.find("mask") != std::string::npos;
+}
+
 Status Tokenizer::encode(std::string_view text, std::vector<int>& tokens) const {
   const auto encoded = impl_->processor.Encode({text.data(), text.size()}, &tokens);
   if (encoded.ok()) return {};
-  return Error{ErrorCode::internal, fmt::format("make tokens of text: {}", encoded.ToString())};
+  return Error{ErrorCode::internal, "make tokens of text: SentencePiece failed with this tokenizer"};
+}
+
+std::vector<std::string> Tokenizer::unknown_parts(std::string_view text) const {
+  std::vector<std::string> parts;
+  const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});
+  for (const auto& token : encoded.pieces()) {
+    if (static_cast<int>(token.id()) == impl_->processor.unk_id()) parts.push_back(token.surface());
+  }
+  return parts;
 }
 
 Result<std::string> Tokenizer::decode(std::span<const int> tokens) const {
@@ -59,7 +87,7 @@ Result<std::string> Tokenizer::decode(std::span<const int> tokens) const {
   std::string text;
   const auto decoded = impl_->processor.Decode(known, &text);
   if (decoded.ok()) return text;
-  return Error{ErrorCode::internal, fmt::format("make text of tokens: {}", decoded.ToString())};
+  return Error{ErrorCode::internal, "make text of tokens: SentencePiece failed with this tokenizer"};
 }
 
 std::vector<std::uint8_t> Tokenizer::word_starts() const {

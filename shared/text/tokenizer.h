@@ -16,7 +16,7 @@ namespace starling::text {
 class Tokenizer {
  public:
   // invalid_argument for bytes that are no SentencePiece model, or for a model whose first tokens are not padding,
-  // unknown, begin, end and mask.
+  // unknown, begin, end and another mark. See has_mask().
   static Result<Tokenizer> from_model(std::string_view model);
   Tokenizer(Tokenizer&& other) noexcept;
   Tokenizer& operator=(Tokenizer&&) = delete;
@@ -25,8 +25,12 @@ class Tokenizer {
   [[nodiscard]] int vocabulary() const;
   // The model's spelling of a token of the vocabulary: "[CLS]", "▁the".
   [[nodiscard]] std::string piece(int token) const;
+  // Whether token 4 is a mask by its spelling: "[MASK]", "<mask>". Models that guess left-out words need one.
+  [[nodiscard]] bool has_mask() const;
   // Replaces `tokens`.
   Status encode(std::string_view text, std::vector<int>& tokens) const;
+  // The stretches of the text that unknown tokens stand for, in their order.
+  [[nodiscard]] std::vector<std::string> unknown_parts(std::string_view text) const;
   // Marks, and numbers that are no token of this vocabulary, stand for no text.
   [[nodiscard]] Result<std::string> decode(std::span<const int> tokens) const;
   // For each token: word_starts() says whether it begins a word, word_bytes() how many bytes of text it stands for.

@@ -26,7 +26,7 @@ class Lines final : public sentencepiece::SentenceIterator {
 
 }  // namespace
 
-std::string tokenizer_model(int vocabulary, bool marks) {
+std::string tokenizer_model(int vocabulary, bool marks, const std::string& fourth) {
   const std::vector<std::string> words = {"the",   "heron", "stands", "seven", "river", "and",  "cold",
                                           "water", "runs",  "under",  "stone", "grey",  "wind", "slowly"};
   const std::vector<std::string> syllables = {"ta", "ro", "mi", "len", "su", "ver", "ga", "nol"};
@@ -42,7 +42,7 @@ std::string tokenizer_model(int vocabulary, bool marks) {
   std::unordered_map<std::string, std::string> wanted = {
       {"vocab_size", std::to_string(vocabulary)}, {"minloglevel", "2"}, {"num_threads", "1"}};
   if (marks) {
-    wanted.insert({{"pad_id", "0"}, {"unk_id", "1"}, {"bos_id", "2"}, {"eos_id", "3"}, {"control_symbols", "[MASK]"}});
+    wanted.insert({{"pad_id", "0"}, {"unk_id", "1"}, {"bos_id", "2"}, {"eos_id", "3"}, {"control_symbols", fourth}});
   }
   std::string model;
   Lines sentences(std::move(lines));
