@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "coordinator/dataset/progress.h"
@@ -29,10 +30,13 @@ struct TextOptions {
   std::filesystem::path tokenizer;  // a SentencePiece model; empty: one is learned
   int vocabulary = 0;               // tokens of a learned tokenizer
   int threads = 1;
+  double unknown_max = 0.01;   // share of unknown tokens, and of the text they stand for; more is refused
+  double invalid_max = 0.001;  // share of a file's bytes that are no UTF-8 or zero; more is refused
   CutRequests cut{};
 };
 
-// A folder of images with one folder a class. The middle square of each image is scaled to side x side pixels.
+// A folder of images with one folder a class (image_folders.h). The middle square of each image is scaled to side x
+// side pixels.
 struct ImageOptions {
   std::filesystem::path folder;  // FOLDER/CLASS/IMAGE
   int side = 32;                 // pixels
@@ -46,6 +50,7 @@ struct Prepared {
   wire::DataOptions data;
   std::int64_t train_items = 0;
   int choices = 0;  // tokens or classes: the model's `vocabulary` or `classes` must equal it
+  std::vector<std::string> notes{};  // sentences for the operator: what was left out, and what is not as usual
 };
 
 // Fill the folder with the shards, a listing of them and, for text, the tokenizer. The folder must be new or empty;

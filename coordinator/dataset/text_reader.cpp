@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "coordinator/dataset/examples.h"
 #include "shared/base/os_error.h"
 
 namespace starling::dataset {
@@ -26,17 +28,37 @@ std::size_t break_of(std::string_view text) {
   return end;
 }
 
+Result<std::int64_t> bytes_of(const std::filesystem::path& file) {
+  std::error_code problem;
+  const std::filesystem::file_status status = std::filesystem::status(file, problem);
+  if (!std::filesystem::exists(status)) return os_error("read", file, problem ? problem.value() : ENOENT);
+  if (!std::filesystem::is_regular_file(status)) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("read '{}': it is {}", file.string(),
+                             std::filesystem::is_directory(status)
+                                 ? "a folder; name the files in it"
+                                 : "no file; text is read more than once, so that a pipe will not do")};
+  }
+  if (!std::ifstream(file)) return os_error("read", file, errno);
+  return static_cast<std::int64_t>(std::filesystem::file_size(file, problem));
+}
+
 }  // namespace
 
 Result<TextReader> TextReader::open(std::vector<std::filesystem::path> files) {
   TextReader reader;
+  std::optional<ErrorCode> failed;
+  std::vector<std::string> why;
   for (const std::filesystem::path& file : files) {
-    std::error_code problem;
-    const bool regular = std::filesystem::is_regular_file(file, problem);
-    if (problem) return os_error("read", file, problem.value());
-    if (!regular) return Error{ErrorCode::invalid_argument, fmt::format("read '{}': it is no file", file.string())};
-    reader.bytes_total_ += static_cast<std::int64_t>(std::filesystem::file_size(file, problem));
+    const Result<std::int64_t> bytes = bytes_of(file);
+    if (bytes.ok()) {
+      reader.bytes_total_ += *bytes;
+      continue;
+    }
+    if (!failed) failed = bytes.error().code;
+    why.push_back(bytes.error().message);
   }
+  if (failed) return Error{*failed, examples_of(why)};
   if (reader.bytes_total_ == 0) return Error{ErrorCode::invalid_argument, "read text: the files are empty"};
   reader.files_ = std::move(files);
   return reader;
@@ -82,6 +104,7 @@ bool TextReader::take_piece() {
     }
     piece_ = now.substr(0, taken);
     at_ += taken + (line_end != std::string_view::npos ? 1 : 0);
+    std::erase(piece_, '\0');
     while (!piece_.empty() && (piece_.back() == '\r' || piece_.back() == ' ')) piece_.pop_back();
     if (!piece_.empty()) return true;
   }

@@ -1,4 +1,5 @@
-// Reads text files line by line in bounded memory: a line that is too long comes in pieces that end at a blank.
+// Reads text files line by line in bounded memory: a line that is too long comes in pieces that end at a blank. Bytes
+// that are zero are left out.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ constexpr std::size_t kPieceBytesMax = 4096;
 
 class TextReader {
  public:
-  // Errors: not_found or io, naming the file that cannot be read; invalid_argument if all files are empty.
+  // Errors: not_found or io, naming all files that cannot be read; invalid_argument if all files are empty.
   static Result<TextReader> open(std::vector<std::filesystem::path> files);
 
   // Reads the next piece, which has 1 to kPieceBytesMax bytes; false at the end of the last file, and on an error.

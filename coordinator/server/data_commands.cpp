@@ -18,6 +18,7 @@ void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequest
   for (const wire::Shard& shard : prepared.data.shards) bytes += shard.file.bytes;
   fmt::print("{} {} to train on in {} shards, {} held out; {:.1f} MB\n", prepared.train_items, what,
              prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
+  for (const std::string& note : prepared.notes) fmt::print("{}\n", note);
   fmt::print("put '{}' on as many web servers as you like, and into manifest.toml:\n\n", cut.out.string());
   fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices,
              word_of(prepared.data.kind));

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "coordinator/dataset/vocabulary.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/log.h"
 #include "shared/base/plain_text.h"
@@ -202,8 +203,21 @@ void add_data(CLI::App& cli, Commands& commands) {
   add_cut(text, commands.data.text.cut);
   text->add_option("FILE", commands.data.text.files, "Text, UTF-8")->required();
   text->add_option("--vocabulary", commands.data.text.vocabulary, "Learn a vocabulary of so many tokens")
-      ->check(CLI::Range(64, 1'000'000));
+      ->check(CLI::Range(dataset::kVocabularyLeast, 1'000'000));
   text->add_option("--tokenizer", commands.data.text.tokenizer, "A SentencePiece model, such as an earlier OUT's");
+  const auto add_share = [text](const char* name, double& share, const char* help) {
+    text->add_option_function<double>(
+            name, [&share](double percent) { share = percent / 100; }, help)
+        ->check(CLI::Range(0.0, 100.0))
+        ->default_str(fmt::format("{:g}", share * 100));
+  };
+  add_share("--unknown-max", commands.data.text.unknown_max,
+            "The most of the text, in percent, that may become unknown tokens. More says nearly always that it is in "
+            "another language or encoding than the one that the vocabulary was learned from");
+  add_share(
+      "--invalid-max", commands.data.text.invalid_max,
+      "The most bytes of a file, in percent, that may be no UTF-8. A few are damage, for which U+FFFD stands; more "
+      "says that the file is in another encoding, or no text");
   text->callback([&commands] { commands.chosen = [&commands] { return prepare_text(commands.data.text); }; });
   CLI::App* images = prepare->add_subcommand("images", "PNG and JPEG files become labelled samples");
   add_cut(images, commands.data.images.cut);

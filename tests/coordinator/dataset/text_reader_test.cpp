@@ -67,12 +67,29 @@ TEST_CASE("a line without blanks is cut between characters") {
   CHECK(together == text);
 }
 
+TEST_CASE("bytes that are zero are left out, and a line of them is none") {
+  const testing::TempDir folder;
+  auto reader = TextReader::open({put(folder / "a", std::string("o\0ne\0\n\0\0 \0\ntwo", 15))});
+  REQUIRE(reader.ok());
+  CHECK(all_of(*reader) == std::vector<std::string>{"one", "two"});
+}
+
+TEST_CASE("all files that cannot be read are named") {
+  const testing::TempDir folder;
+  const auto refused = TextReader::open({folder / "first.txt", put(folder / "good", "text"), folder / "second.txt"});
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("first.txt") != std::string::npos);
+  CHECK(refused.error().message.find("second.txt") != std::string::npos);
+  CHECK(refused.error().message.find("good") == std::string::npos);
+}
+
 TEST_CASE("files that are not there, are none, or are empty are refused by their names") {
   const testing::TempDir folder;
   const auto missing = TextReader::open({folder / "nowhere.txt"});
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().code == ErrorCode::not_found);
   CHECK(missing.error().message.find("nowhere.txt") != std::string::npos);
-  CHECK_FALSE(TextReader::open({folder.path()}).ok());
+  CHECK(TextReader::open({folder.path()}).error().message.find("it is a folder") != std::string::npos);
+  CHECK(TextReader::open({"/dev/null"}).error().message.find("a pipe will not do") != std::string::npos);
   CHECK_FALSE(TextReader::open({put(folder / "a", "")}).ok());
 }
