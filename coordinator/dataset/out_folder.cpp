@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "coordinator/dataset/listing.h"
 #include "shared/base/log.h"
 
 namespace starling::dataset {
@@ -60,8 +61,8 @@ OutFolder::~OutFolder() {
   ::unlink(marker().c_str());
 }
 
-Status OutFolder::finish(const wire::DataOptions& data) {
-  STARLING_TRY(write_file_atomically(path_ / kListingName, wire::encode_listing(data) + "\n"));
+Status OutFolder::finish(const wire::DataOptions& data, std::span<const ImageClass> classes) {
+  STARLING_TRY(write_file_atomically(path_ / kListingName, encode_listing(data, classes) + "\n"));
   ::unlink(marker().c_str());
   lock_.reset();
   return {};

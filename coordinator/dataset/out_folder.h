@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "coordinator/dataset/prepare.h"
 #include "shared/base/files.h"
 #include "shared/base/result.h"
 #include "shared/run/data_options.h"
@@ -27,8 +29,8 @@ class OutFolder {
   ~OutFolder();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // Writes the listing, which makes the folder complete.
-  Status finish(const wire::DataOptions& data);
+  // Writes the listing (listing.h), which makes the folder complete.
+  Status finish(const wire::DataOptions& data, std::span<const ImageClass> classes = {});
 
  private:
   OutFolder(std::filesystem::path path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}

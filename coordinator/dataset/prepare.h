@@ -45,11 +45,18 @@ struct ImageOptions {
   CutRequests cut{};
 };
 
+// A class, whose label is its place among the classes.
+struct ImageClass {
+  std::string name;  // its folder's
+  std::int64_t images = 0;
+};
+
 // The written data set, in the words of a manifest.
 struct Prepared {
   wire::DataOptions data;
   std::int64_t train_items = 0;
   int choices = 0;  // tokens or classes: the model's `vocabulary` or `classes` must equal it
+  std::vector<ImageClass> classes{};
   std::vector<std::string> notes{};  // sentences for the operator: what was left out, and what is not as usual
 };
 

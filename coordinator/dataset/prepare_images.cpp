@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
-#include <system_error>
+#include <optional>
 #include <utility>
 
+#include "coordinator/dataset/examples.h"
 #include "coordinator/dataset/image.h"
+#include "coordinator/dataset/image_folders.h"
 #include "coordinator/dataset/item_spool.h"
 #include "coordinator/dataset/prepare.h"
-#include "shared/base/os_error.h"
 #include "shared/base/permutation.h"
 
 namespace starling::dataset {
@@ -18,74 +18,39 @@ namespace {
 
 constexpr std::int64_t kMegabyte = 1'000'000;
 
-struct Labelled {
-  std::filesystem::path file;
-  std::int32_t label = 0;
-};
-
-struct Folders {
-  std::vector<std::string> classes;
-  std::vector<Labelled> images;
-};
-
-bool is_image(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr std::array<std::string_view, 3> kEndings = {".png", ".jpg", ".jpeg"};
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
-
-// The folder's entries that pass, sorted by name.
-template <typename Passes>
-Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder, const Passes& passes) {
-  std::vector<std::filesystem::path> found;
-  std::error_code problem;
-  for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
-       entry.increment(problem)) {
-    if (passes(*entry)) found.push_back(entry->path());
-  }
-  if (problem) return os_error("read", folder, problem.value());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-Result<Folders> find_images(const std::filesystem::path& folder) {
-  Folders all;
-  STARLING_ASSIGN(const auto classes, entries_of(folder, [](const auto& entry) { return entry.is_directory(); }));
-  for (const std::filesystem::path& of_class : classes) {
-    STARLING_ASSIGN(const auto images, entries_of(of_class, [](const auto& entry) { return is_image(entry.path()); }));
-    if (images.empty()) continue;
-    for (const auto& image : images) all.images.push_back({image, static_cast<std::int32_t>(all.classes.size())});
-    all.classes.push_back(of_class.filename().string());
-  }
-  if (all.classes.size() > 1) return all;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("read images of '{}': it must have a folder for each class, at least two, with .png or .jpg "
-                           "files in it",
-                           folder.string())};
-}
-
-// Adds the images in an order drawn from the seed, so that every shard has images of all classes.
-Status spool_images(const ImageOptions& options, const std::vector<Labelled>& images, ItemSpool& spool,
+// Adds the images in an order drawn from the seed, so that every shard has images of all classes. Once one is broken
+// the others are only looked at: the error names all broken ones, not the first.
+Status spool_images(const ImageOptions& options, const std::vector<LabelledImage>& images, ItemSpool& spool,
                     Progress& progress) {
   progress.begin("reading images", static_cast<std::int64_t>(images.size()), "images");
   const SeededPermutation order(options.seed, images.size());
+  std::optional<ErrorCode> failed;
+  std::vector<std::string> broken;
   for (std::size_t i = 0; i < images.size(); ++i) {
-    const Labelled& image = images[order.at(i)];
-    STARLING_ASSIGN(const std::string values, read_image(image.file, options.channels, options.side));
-    STARLING_TRY(spool.append(0, values));
+    const LabelledImage& image = images[order.at(i)];
+    const Result<std::string> values = read_image(image.file, options.channels, options.side);
+    progress.advance_to(static_cast<std::int64_t>(i + 1));
+    if (!values.ok()) {
+      if (!failed) failed = values.error().code;
+      broken.push_back(values.error().message);
+      continue;
+    }
+    if (failed) continue;
+    STARLING_TRY(spool.append(0, *values));
     std::array<char, sizeof image.label> label{};
     std::memcpy(label.data(), &image.label, sizeof image.label);
     STARLING_TRY(spool.append(1, {label.data(), label.size()}));
-    progress.advance_to(static_cast<std::int64_t>(i + 1));
   }
-  return {};
+  if (!failed) return {};
+  std::sort(broken.begin(), broken.end());
+  return Error{*failed, fmt::format("{} of {} images cannot be used; repair them or take them away: {}", broken.size(),
+                                    images.size(), examples_of(broken))};
 }
 
 }  // namespace
 
 Result<Prepared> prepare_images(const ImageOptions& options, Progress& progress) {
-  STARLING_ASSIGN(const Folders found, find_images(options.folder));
+  STARLING_ASSIGN(const ImageFolders found, find_images(options.folder));
   STARLING_ASSIGN(OutFolder out, OutFolder::open(options.cut.out));
   const wire::TensorInfo inputs{"inputs", wire::TensorType::u8, {options.channels, options.side, options.side}};
   const wire::TensorInfo labels{"labels", wire::TensorType::i32, {}};
@@ -100,7 +65,9 @@ Result<Prepared> prepare_images(const ImageOptions& options, Progress& progress)
   STARLING_ASSIGN(prepared.data, spool.cut(out, cut, progress));
   prepared.train_items = spool.items() - prepared.data.validation_items;
   prepared.choices = static_cast<int>(found.classes.size());
-  STARLING_TRY(out.finish(prepared.data));
+  prepared.classes = found.classes;
+  prepared.notes = found.notes;
+  STARLING_TRY(out.finish(prepared.data, prepared.classes));
   return prepared;
 }
 

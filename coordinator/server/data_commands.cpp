@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/dataset/examples.h"
 #include "coordinator/dataset/out_folder.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/machine_limits.h"
@@ -10,7 +11,20 @@
 namespace starling::server {
 namespace {
 
+constexpr std::size_t kClassesTold = 100;  // the listing has all of them
+
 void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+// The labels of the classes, which the listing keeps.
+void print_classes(const std::vector<dataset::ImageClass>& classes) {
+  if (classes.empty()) return;
+  std::vector<std::string> told;
+  for (std::size_t label = 0; label < classes.size(); ++label) {
+    told.push_back(fmt::format("{} '{}' ({})", label, classes[label].name, classes[label].images));
+  }
+  fmt::print("{} classes, with their labels and numbers of images: {}\n", classes.size(),
+             dataset::examples_of(told, ", ", kClassesTold));
+}
 
 void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequests& cut, std::string_view what,
                     std::string_view setting) {
@@ -18,6 +32,7 @@ void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequest
   for (const wire::Shard& shard : prepared.data.shards) bytes += shard.file.bytes;
   fmt::print("{} {} to train on in {} shards, {} held out; {:.1f} MB\n", prepared.train_items, what,
              prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
+  print_classes(prepared.classes);
   for (const std::string& note : prepared.notes) fmt::print("{}\n", note);
   fmt::print("put '{}' on as many web servers as you like, and into manifest.toml:\n\n", cut.out.string());
   fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices,

@@ -1,6 +1,7 @@
 #include "coordinator/dataset/prepare.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
@@ -8,12 +9,14 @@
 #include <set>
 
 #include "coordinator/dataset/image.h"
+#include "coordinator/dataset/listing.h"
 #include "coordinator/dataset/out_folder.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/text/tokenizer.h"
 #include "shared/wire/safetensors.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/tokenizer_model.h"
 
 using namespace starling;
 using namespace starling::dataset;
@@ -123,6 +126,51 @@ TEST_CASE("a failed preparation says why and leaves an empty folder") {
   CHECK(std::filesystem::is_empty(folder / "out"));
 }
 
+TEST_CASE("text in letters that the vocabulary lacks is refused, unless the operator asks for it") {
+  const testing::TempDir folder;
+  Progress progress(kQuiet);
+  TextOptions options;
+  options.files = {write_text(folder / "a.txt", 3000)};
+  options.tokenizer = folder / "tokenizer";
+  std::ofstream(options.tokenizer, std::ios::binary) << testing::tokenizer_model(60, true, "<sep>");
+  options.cut = {.out = folder / "out", .shard_mb = 1, .held_out = 0.05};
+  const auto refused = prepare_text(options, progress);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().message.find("' (U+00") != std::string::npos);
+  CHECK(refused.error().message.find("--unknown-max") != std::string::npos);
+  CHECK(std::filesystem::is_empty(folder / "out"));
+  options.unknown_max = 1;
+  const auto taken = prepare_text(options, progress);
+  REQUIRE_MESSAGE(taken.ok(), taken.error().message);
+  REQUIRE(taken->notes.size() == 2);
+  CHECK(taken->notes[0].find("of the tokens are unknown") != std::string::npos);
+  CHECK(taken->notes[1].find("'<sep>'") != std::string::npos);
+}
+
+TEST_CASE("what is no text, and text that is empty, leave an empty folder and a reason") {
+  const testing::TempDir folder;
+  Progress progress(kQuiet);
+  TextOptions options;
+  options.cut = {.out = folder / "out", .shard_mb = 1, .held_out = 0.05};
+  std::ofstream(folder / "model", std::ios::binary) << testing::tokenizer_model(60);
+  std::ofstream(folder / "packed", std::ios::binary) << "\x1f\x8b\x08 and so on";
+  std::ofstream(folder / "blank", std::ios::binary) << "\n \n\t\n\u3000\n";
+  for (const char* const file : {"packed", "blank"}) {
+    for (const bool learn : {false, true}) {
+      options.files = {folder / file};
+      options.vocabulary = learn ? 64 : 0;
+      options.tokenizer = learn ? std::filesystem::path() : folder / "model";
+      const auto refused = prepare_text(options, progress);
+      REQUIRE_FALSE(refused.ok());
+      CHECK_MESSAGE(refused.error().message.find(file == std::string("packed") ? "gzip" : "nothing but blanks") !=
+                        std::string::npos,
+                    refused.error().message);
+      CHECK(std::filesystem::is_empty(folder / "out"));
+    }
+  }
+}
+
 TEST_CASE("folders of images become labelled planes of bytes, in an order that mixes the classes") {
   const testing::TempDir folder;
   for (const char* of_class : {"blue", "red"}) {
@@ -143,6 +191,10 @@ TEST_CASE("folders of images become labelled planes of bytes, in an order that m
   const auto prepared = prepare_images(options, progress);
   REQUIRE_MESSAGE(prepared.ok(), prepared.error().message);
   CHECK(prepared->choices == 2);
+  CHECK(prepared->notes.size() == 1);  // about notes.txt
+  const auto names = class_names_of(read_file(folder / "out" / kListingName, 1 << 16).value());
+  REQUIRE(names.ok());
+  CHECK(*names == std::vector<std::string>{"blue", "red"});
   CHECK(prepared->train_items == 36);
   CHECK(prepared->data.validation_items == 4);
   const Tensors shard = load(folder / "out", prepared->data.shards.front().file);
@@ -161,7 +213,7 @@ TEST_CASE("folders of images become labelled planes of bytes, in an order that m
   CHECK(early.size() == 2);
 }
 
-TEST_CASE("images that are none, and folders without classes, are refused by their names") {
+TEST_CASE("images that are none are refused all at once, and folders without classes, by their names") {
   const testing::TempDir folder;
   Progress progress(kQuiet);
   ImageOptions options;
@@ -170,13 +222,19 @@ TEST_CASE("images that are none, and folders without classes, are refused by the
   CHECK_FALSE(prepare_images(options, progress).ok());
   for (const char* of_class : {"a", "b"}) {
     std::filesystem::create_directories(folder / "images" / of_class);
+    for (int i = 0; i < 12; ++i) write_image(folder / "images" / of_class / fmt::format("{}.png", i), 30, 24, 250, 0);
     std::ofstream(folder / "images" / of_class / "broken.png") << "\x89PNG no more";
   }
+  std::ofstream(folder / "images" / "a" / "empty.jpg") << "";
+  std::ofstream(folder / "images" / "b" / "renamed.jpg") << "RIFF....WEBPVP8 and so on";
   options.folder = folder / "images";
   const auto broken = prepare_images(options, progress);
   REQUIRE_FALSE(broken.ok());
   CHECK(broken.error().code == ErrorCode::corrupt);
-  CHECK(broken.error().message.find("broken.png") != std::string::npos);
+  for (const char* const told :
+       {"4 of 28", "a/broken.png", "b/broken.png", "a/empty.jpg': it is empty", "b/renamed.jpg': it is a WebP"}) {
+    CHECK_MESSAGE(broken.error().message.find(told) != std::string::npos, broken.error().message);
+  }
   CHECK(std::filesystem::is_empty(folder / "out"));
 }
 

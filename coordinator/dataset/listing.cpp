@@ -1,0 +1,64 @@
+#include "coordinator/dataset/listing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinator/dataset/text_check.h"
+#include "shared/wire/json_reader.h"
+#include "shared/wire/json_writer.h"
+
+namespace starling::dataset {
+namespace {
+
+bool may_be_listed(std::string_view name) {
+  ByteCounter counter;
+  counter.add(name);
+  const bool controls = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return counter.finish().invalid == 0 && !controls;
+}
+
+}  // namespace
+
+Status check_class_names(std::span<const ImageClass> classes) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    bytes += classes[i].name.size() + 3;  // quotes and a comma
+    if (may_be_listed(classes[i].name)) continue;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("name the classes: the name of folder {} of {} is no UTF-8 or has control characters; "
+                             "rename it",
+                             i + 1, classes.size())};
+  }
+  if (bytes <= kClassNamesBytesMax) return {};
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("name the classes: the names of {} folders take {} bytes in the listing, and {} are the most; "
+                  "give them shorter names",
+                  classes.size(), bytes, kClassNamesBytesMax)};
+}
+
+std::string encode_listing(const wire::DataOptions& data, std::span<const ImageClass> classes) {
+  const std::string shards = wire::encode_listing(data);
+  if (classes.empty()) return shards;
+  wire::JsonWriter names;
+  names.open("", '[');
+  for (const ImageClass& of_images : classes) names.text("", of_images.name);
+  names.close(']');
+  return fmt::format("{{\"classes\":{},{}", names.str(), std::string_view(shards).substr(1));
+}
+
+Result<std::vector<std::string>> class_names_of(std::string_view listing) {
+  using Names = std::vector<std::string>;
+  auto all = wire::decode_json<Names>(
+      listing, "listing of shards", wire::kListingBytesMax, [](wire::JsonReader& reader, Names& names) {
+        if (!reader.present("classes")) return;
+        reader.list("classes", kClassNamesBytesMax,
+                    [&names](wire::JsonReader& item) { item.text("", names.emplace_back(), kClassNamesBytesMax); });
+      });
+  if (!all.ok() || std::all_of(all->begin(), all->end(), may_be_listed)) return all;
+  return Error{ErrorCode::corrupt, "listing of shards: the names of its classes have control characters"};
+}
+
+}  // namespace starling::dataset
