@@ -6,12 +6,14 @@
 
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/data_notes.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/hugging_face.h"
 #include "shared/run/model_layout.h"
 #include "shared/text/tokenizer.h"
+#include "shared/wire/json_writer.h"
 
 namespace starling::server {
 namespace {
@@ -72,6 +74,20 @@ Status write_tokenizer(const Project& project, const wire::RunManifest& manifest
   return {};
 }
 
+// Writes which label is which, where the listing of the shards said it.
+Status write_class_names(const db::ArtefactStore& store, const Project& project, const wire::DataOptions& data,
+                         const std::filesystem::path& folder) {
+  STARLING_ASSIGN(const auto names, kept_class_names(store, data, project.files.artefacts()));
+  if (names.empty()) return {};
+  wire::JsonWriter writer;
+  writer.open("", '[');
+  for (const std::string& name : names) writer.text("", name);
+  writer.close(']');
+  STARLING_TRY(write_file_atomically(folder / "classes.json", writer.str() + "\n"));
+  fmt::print("classes.json has the names of its {} classes, in the order of their labels\n", names.size());
+  return {};
+}
+
 }  // namespace
 
 Status export_run(const ExportOptions& options) {
@@ -93,6 +109,7 @@ Status export_run(const ExportOptions& options) {
   fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
              options.folder.string());
   STARLING_TRY(write_tokenizer(project, manifest, options.folder));
+  STARLING_TRY(write_class_names(stores.training.artefacts, project, manifest.data, options.folder));
   if (wire::has_program(manifest.model)) {
     STARLING_ASSIGN(const std::string bytes, read_artefact(project, manifest.model.script.program));
     STARLING_TRY(write_file_atomically(options.folder / "model.pt", bytes));

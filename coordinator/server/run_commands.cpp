@@ -3,10 +3,12 @@
 #include <charconv>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/dataset/examples.h"
 #include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/data_notes.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
@@ -150,6 +152,18 @@ Status print_ways_back(const OpenedRun& opened) {
   return {};
 }
 
+// Which label is which, where the listing of the shards said it.
+Status print_classes(const OpenedRun& opened) {
+  STARLING_ASSIGN(const auto names, kept_class_names(opened.stores().training.artefacts, opened.manifest.data,
+                                                     opened.project.files.artefacts()));
+  if (names.empty()) return {};
+  std::vector<std::string> told;
+  for (std::size_t label = 0; label < names.size(); ++label)
+    told.push_back(fmt::format("{} '{}'", label, names[label]));
+  fmt::print("  classes      {}\n", dataset::examples_of(told, ", "));
+  return {};
+}
+
 }  // namespace
 
 Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest_file) {
@@ -172,6 +186,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
   STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
+  STARLING_TRY(check_mask(manifest, project.files.artefacts()));
   const bool is_script = wire::has_program(manifest.model);
   if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
   const Status sound = wire::check_manifest(manifest);
@@ -180,6 +195,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   STARLING_ASSIGN(const auto signed_manifest,
                   manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
   STARLING_TRY(record_artefacts(stores.training.artefacts, *wanted));
+  STARLING_TRY(keep_class_names(stores.training.artefacts, *wanted, project.files.artefacts()));
   if (is_script) STARLING_TRY(record_script(stores.training.artefacts, *wanted));
   db::Run run;
   run.run_id = manifest.run_id;
@@ -188,6 +204,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
   STARLING_TRY(stores.training.runs.create(run));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
+  for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", note);
   print_created(manifest, directory);
   return {};
 }
@@ -271,6 +288,7 @@ Status show_run(const RunOptions& options) {
     print_report(report);
     const Digest& first = opened.manifest.initial_state_digest;
     if (!first.is_zero()) fmt::print("  began with   state {}, as is signed\n", first.brief());
+    STARLING_TRY(print_classes(opened));
     STARLING_TRY(print_ways_back(opened));
   }
   return {};
