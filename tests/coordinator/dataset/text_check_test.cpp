@@ -106,7 +106,7 @@ TEST_CASE("another encoding is refused, unless the operator bears it") {
 
 TEST_CASE("files of other kinds are refused by their first bytes, all of them at once") {
   const testing::TempDir folder;
-  const std::string tar = std::string(257, 'a') + "ustar";
+  const std::string tar = std::string(257, 'a') + "ustar  \0"s;
   const std::vector<std::pair<std::string, std::string>> kinds = {{"\xff\xfe"
                                                                    "a\0b\0"s,
                                                                    "UTF-16"},
