@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/run/data_file.h"
 #include "shared/run/run_manifest.h"
-#include "shared/wire/safetensors.h"
 
 namespace starling::training {
 
@@ -19,7 +19,7 @@ class Dataset {
                               std::int64_t items_min);
 
   // Number of tokens, or of labelled samples.
-  [[nodiscard]] std::int64_t items() const { return items_; }
+  [[nodiscard]] std::int64_t items() const { return parts_.items; }
 
   // Copies tokens from `first` on. corrupt for one outside of the model's vocabulary.
   Status copy_tokens(std::int64_t first, std::span<std::int64_t> out) const;
@@ -30,27 +30,17 @@ class Dataset {
 
   // For labelled samples: the values (bytes become -2 to 2), their shape, and the class.
   void copy_values(std::int64_t sample, std::span<float> out) const;
-  [[nodiscard]] const std::vector<std::int64_t>& value_shape() const { return value_shape_; }
-  [[nodiscard]] std::int64_t values() const;
+  [[nodiscard]] const std::vector<std::int64_t>& value_shape() const { return parts_.value_shape; }
+  [[nodiscard]] std::int64_t values() const { return parts_.values_each; }
+  // corrupt where it is none of the model's.
   [[nodiscard]] Result<std::int64_t> class_of(std::int64_t sample) const;
 
  private:
-  // Little-endian numbers at any address.
-  struct Numbers {
-    wire::TensorType type = wire::TensorType::u8;
-    std::span<const std::uint8_t> bytes;
-    [[nodiscard]] std::int64_t at(std::int64_t index) const;
-  };
+  // The number at this place of the tensor of tokens or classes.
+  [[nodiscard]] std::int64_t choice_at(std::int64_t place) const;
 
-  Status find_tokens(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
-  Status find_samples(const std::vector<wire::TensorInfo>& tensors, std::span<const std::uint8_t> file);
-
-  std::int64_t items_ = 0;
-  std::int64_t tokens_or_classes_ = 0;  // number of the model's tokens or classes
-  Numbers items_at_;                    // tokens or classes
-  Numbers values_;
-  std::vector<std::int64_t> value_shape_;
-  std::span<const std::uint8_t> word_starts_, word_bytes_;
+  wire::DataParts parts_;
+  std::span<const std::uint8_t> choices_, values_, word_starts_, word_bytes_;
 };
 
 }  // namespace starling::training

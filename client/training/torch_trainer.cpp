@@ -89,8 +89,7 @@ Status check_options(const TorchTrainerOptions& options) {
 using TrainingData = std::shared_ptr<const Dataset>;
 
 Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file) {
-  const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
-  STARLING_ASSIGN(Dataset data, Dataset::open(manifest, file.bytes, labelled ? 1 : manifest.model.context + 1));
+  STARLING_ASSIGN(Dataset data, Dataset::open(manifest, file.bytes, wire::train_items_min(manifest)));
   const auto held =
       std::make_shared<const std::pair<Dataset, std::shared_ptr<const void>>>(std::move(data), file.owner);
   return TrainingData(held, &held->first);
@@ -335,17 +334,12 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
   return guarded("create trainer", [&]() -> Created {
     set_up_process(options.threads);
     const wire::RunManifest& manifest = options.manifest;
-    const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
     TrainingData train;
     if (manifest.data.shards.empty()) {
       STARLING_ASSIGN(train, open_training_data(manifest, {options.train_bytes, nullptr}));
     }
-    const bool whole_windows =
-        wire::sample_form(manifest) == wire::SampleForm::masked_tokens || wire::has_program(manifest.model);
-    STARLING_ASSIGN(Dataset held_out, Dataset::open(manifest, options.validation_bytes,
-                                                    labelled        ? 1
-                                                    : whole_windows ? manifest.model.context + 1
-                                                                    : 2));
+    STARLING_ASSIGN(Dataset held_out,
+                    Dataset::open(manifest, options.validation_bytes, wire::held_out_items_min(manifest)));
     return std::unique_ptr<TorchTrainer>(
         new TorchTrainer(std::make_unique<Impl>(options, std::move(train), std::move(held_out))));
   });

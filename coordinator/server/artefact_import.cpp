@@ -19,21 +19,6 @@ namespace {
 
 constexpr std::size_t kCopyBytes = 1 << 20;
 
-Status copy_part(int from, const FilePart& part, dataset::DigestFile& to) {
-  std::vector<char> buffer(kCopyBytes);
-  for (std::int64_t copied = 0; part.bytes < 0 || copied < part.bytes;) {
-    const std::size_t wanted =
-        part.bytes < 0 ? buffer.size() : std::min(buffer.size(), static_cast<std::size_t>(part.bytes - copied));
-    const ssize_t got = ::read(from, buffer.data(), wanted);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return os_error("read", part.file, errno);
-    if (got == 0) break;
-    STARLING_TRY(to.write(std::string_view(buffer.data(), static_cast<std::size_t>(got))));
-    copied += got;
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::int64_t> file_bytes(const std::filesystem::path& file) {
@@ -45,30 +30,48 @@ Result<std::int64_t> file_bytes(const std::filesystem::path& file) {
   return static_cast<std::int64_t>(info.st_size);
 }
 
+Result<std::vector<std::uint8_t>> read_file_head(const std::filesystem::path& file, std::size_t bytes_max) {
+  STARLING_ASSIGN(const std::int64_t bytes, file_bytes(file));
+  std::vector<std::uint8_t> head;
+  const FilePart part{.file = file, .bytes = std::min(bytes, static_cast<std::int64_t>(bytes_max))};
+  STARLING_TRY(read_part(part, [&head](std::span<const std::uint8_t> more) -> Status {
+    head.insert(head.end(), more.begin(), more.end());
+    return {};
+  }));
+  return head;
+}
+
 Result<std::vector<wire::TensorInfo>> read_tensor_file_head(const std::filesystem::path& file) {
   STARLING_ASSIGN(const std::int64_t bytes, file_bytes(file));
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return os_error("open", file, errno);
-  std::vector<std::uint8_t> head(std::min(wire::kTensorHeadBytesMax, static_cast<std::size_t>(bytes)));
-  std::size_t got = 0;
-  while (got < head.size()) {
-    const ssize_t more = ::read(fd.get(), head.data() + got, head.size() - got);
-    if (more < 0 && errno == EINTR) continue;
-    if (more < 0) return os_error("read", file, errno);
-    if (more == 0) break;
-    got += static_cast<std::size_t>(more);
-  }
-  head.resize(got);
+  STARLING_ASSIGN(const auto head, read_file_head(file, wire::kTensorHeadBytesMax));
   auto tensors = wire::read_tensor_head(head, static_cast<std::uint64_t>(bytes));
   if (!tensors) return tensors.error().prefixed(fmt::format("'{}'", file.string()));
   return tensors;
 }
 
-Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder) {
+Status read_part(const FilePart& part, const LookAt& look) {
   const UniqueFd from(::open(part.file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!from || ::lseek(from.get(), part.offset, SEEK_SET) < 0) return os_error("open", part.file, errno);
+  std::vector<std::uint8_t> buffer(kCopyBytes);
+  for (std::int64_t done = 0; part.bytes < 0 || done < part.bytes;) {
+    const std::size_t wanted =
+        part.bytes < 0 ? buffer.size() : std::min(buffer.size(), static_cast<std::size_t>(part.bytes - done));
+    const ssize_t got = ::read(from.get(), buffer.data(), wanted);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return os_error("read", part.file, errno);
+    if (got == 0) break;
+    STARLING_TRY(look(std::span(buffer).first(static_cast<std::size_t>(got))));
+    done += got;
+  }
+  return {};
+}
+
+Result<wire::Artefact> import_artefact(const FilePart& part, const std::filesystem::path& folder, const LookAt& look) {
   STARLING_ASSIGN(dataset::DigestFile copy, dataset::DigestFile::create(folder));
-  STARLING_TRY(copy_part(from.get(), part, copy));
+  STARLING_TRY(read_part(part, [&](std::span<const std::uint8_t> bytes) -> Status {
+    if (look) STARLING_TRY(look(bytes));
+    return copy.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }));
   return copy.finish();
 }
 

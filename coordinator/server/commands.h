@@ -41,8 +41,14 @@ Status list_invites(const std::filesystem::path& directory);
 Status prepare_text(const dataset::TextOptions& options);
 Status prepare_images(const dataset::ImageOptions& options);
 
+// The run to create, and what its data may be.
+struct CreateOptions {
+  std::filesystem::path directory;
+  std::filesystem::path manifest;    // the file that describes the run
+  bool held_out_may_repeat = false;  // held-out data may stand in the training data
+};
 // Prints the run's id as its last line.
-Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest);
+Status create_run(const CreateOptions& options);
 // `run` may be empty where the project has one run only.
 struct RunOptions {
   std::filesystem::path directory;

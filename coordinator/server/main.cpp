@@ -114,7 +114,7 @@ struct DataOptions {
 
 // Options of commands about training runs.
 struct TrainingOptions {
-  std::filesystem::path manifest;  // the file that describes a run to create
+  CreateOptions create;
   RunOptions run;
   RollbackOptions rollback;
   SignOptions sign;
@@ -236,11 +236,12 @@ void add_run(CLI::App& cli, Commands& commands) {
   CLI::App* run = cli.add_subcommand("run", "Make, start, pause and look at training runs");
   run->require_subcommand(1);
   CLI::App* create = run->add_subcommand("create", "Sign a manifest.toml and take its data over");
-  directory_of(create, commands.directory);
-  create->add_option("MANIFEST", commands.training.manifest, "The run's description, TOML")->required();
-  create->callback([&commands] {
-    commands.chosen = [&commands] { return create_run(commands.directory, commands.training.manifest); };
-  });
+  CreateOptions& created = commands.training.create;
+  directory_of(create, created.directory);
+  create->add_option("MANIFEST", created.manifest, "The run's description, TOML")->required();
+  create->add_flag("--held-out-may-repeat", created.held_out_may_repeat,
+                   "Make the run even if most of the held-out data stands in the training data");
+  create->callback([&commands] { commands.chosen = [&commands] { return create_run(commands.training.create); }; });
   const auto add = [&](const char* name, const char* help, Status (*command)(const RunOptions&)) {
     CLI::App* added = run->add_subcommand(name, help);
     directory_of(added, commands.training.run.directory);

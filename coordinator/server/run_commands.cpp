@@ -166,7 +166,9 @@ Status print_classes(const OpenedRun& opened) {
 
 }  // namespace
 
-Status create_run(const std::filesystem::path& directory, const std::filesystem::path& manifest_file) {
+Status create_run(const CreateOptions& options) {
+  const std::filesystem::path& directory = options.directory;
+  const std::filesystem::path& manifest_file = options.manifest;
   STARLING_ASSIGN(const Project project, load_project(directory));
   STARLING_ASSIGN(const std::string toml, read_file(manifest_file, manifest::kOperatorManifestBytesMax));
   const auto folder = std::filesystem::absolute(manifest_file).parent_path();
@@ -185,7 +187,7 @@ Status create_run(const std::filesystem::path& directory, const std::filesystem:
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
-  STARLING_TRY(take_data_over(*wanted, project.files.artefacts()));
+  STARLING_TRY(take_data_over(*wanted, project.files.artefacts(), options.held_out_may_repeat));
   STARLING_TRY(check_mask(manifest, project.files.artefacts()));
   const bool is_script = wire::has_program(manifest.model);
   if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));

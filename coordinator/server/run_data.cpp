@@ -9,30 +9,15 @@
 #include "coordinator/dataset/out_folder.h"
 #include "coordinator/dataset/progress.h"
 #include "coordinator/server/artefact_import.h"
+#include "coordinator/server/data_intake.h"
 #include "shared/base/files.h"
 #include "shared/base/words.h"
-#include "shared/wire/safetensors.h"
 
 namespace starling::server {
 namespace {
 
-// Number of tokens or samples in a file of that kind, according to its head.
-Result<std::int64_t> items_of(wire::DataKind kind, const std::filesystem::path& file) {
-  STARLING_ASSIGN(const auto tensors, read_tensor_file_head(file));
-  const std::string_view name = kind == wire::DataKind::tokens ? "tokens" : "labels";
-  const wire::TensorInfo* tensor = wire::find_tensor(tensors, name);
-  if (tensor != nullptr) return tensor->elements();
-  return Error{ErrorCode::invalid_argument, fmt::format("'{}' holds no data of kind '{}': it has no tensor '{}'",
-                                                        file.string(), word_of(kind), name)};
-}
-
 // Takes over training and held-out bytes of the operator's files: two files, or two parts of one.
-Status take_files_over(wire::DataOptions& data, const manifest::ManifestSource& source,
-                       const std::filesystem::path& folder) {
-  if (data.kind != wire::DataKind::bytes) {
-    STARLING_ASSIGN(data.train_items, items_of(data.kind, source.train));
-    STARLING_ASSIGN(data.validation_items, items_of(data.kind, source.validation));
-  }
+Status take_files_over(DataIntake& intake, wire::DataOptions& data, const manifest::ManifestSource& source) {
   FilePart train{.file = source.train};
   FilePart validation{.file = source.validation};
   if (source.validation.empty()) {
@@ -40,21 +25,33 @@ Status take_files_over(wire::DataOptions& data, const manifest::ManifestSource& 
     validation.file = source.train;
     train.bytes = bytes - static_cast<std::int64_t>(static_cast<double>(bytes) * source.validation_fraction);
     validation.offset = train.bytes;
-  } else {
-    STARLING_TRY(file_bytes(source.validation).status());
-    STARLING_TRY(file_bytes(source.train).status());
   }
-  STARLING_ASSIGN(data.train, import_artefact(train, folder));
-  STARLING_ASSIGN(data.validation, import_artefact(validation, folder));
+  STARLING_TRY(file_bytes(train.file).status());
+  STARLING_ASSIGN(const DataIntake::Taken held_out, intake.held_out(validation));
+  STARLING_ASSIGN(const DataIntake::Taken trained, intake.train(train));
+  data.validation = held_out.file;
+  data.train = trained.file;
+  if (data.kind == wire::DataKind::bytes) return {};
+  data.validation_items = held_out.items;
+  data.train_items = trained.items;
   return {};
+}
+
+Error not_as_listed(const std::filesystem::path& file, std::string_view why) {
+  return {ErrorCode::corrupt,
+          fmt::format("'{}' is not the file that the listing beside it names: {}", file.string(), why)};
+}
+
+Status check_listed(const DataIntake::Taken& found, const wire::Artefact& wanted, std::int64_t items,
+                    const std::filesystem::path& file) {
+  if (found.file != wanted) return not_as_listed(file, "its content has another digest");
+  if (found.items == items) return {};
+  return not_as_listed(file, fmt::format("it has {} tokens or samples instead of {}", found.items, items));
 }
 
 Status take_over(const wire::Artefact& wanted, const std::filesystem::path& file, const std::filesystem::path& folder) {
   STARLING_ASSIGN(const wire::Artefact found, import_artefact({.file = file}, folder));
-  if (found == wanted) return {};
-  return Error{ErrorCode::corrupt,
-               fmt::format("'{}' is not the file that the listing beside it names: its content has another digest",
-                           file.string())};
+  return found == wanted ? Status() : not_as_listed(file, "its content has another digest");
 }
 
 // Takes the tokenizer from beside the listing: under its own name if just prepared, under its digest if an earlier run
@@ -65,17 +62,29 @@ Status take_tokenizer_over(const wire::Artefact& tokenizer, const std::filesyste
   return take_over(tokenizer, std::filesystem::exists(kept) ? kept : from / dataset::kTokenizerName, folder);
 }
 
-// Refuses data with tokens beyond the model's vocabulary: they would end every volunteer's first micro-batch.
-Status check_vocabulary(const wire::RunManifest& manifest, const std::filesystem::path& held_out) {
-  STARLING_ASSIGN(const auto tensors, read_tensor_file_head(held_out));
-  const wire::TensorInfo* words = wire::find_tensor(tensors, "word_starts");
-  if (words == nullptr || words->elements() <= manifest.model.vocabulary) return {};
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("the listed shards have a vocabulary of {} tokens, and model.vocabulary is {}",
-                           words->elements(), manifest.model.vocabulary)};
+// Looks at shards that mirrors serve, as far as they lie beside the listing.
+Status look_at_mirrored(DataIntake& intake, const std::vector<wire::Shard>& shards, const std::filesystem::path& from,
+                        dataset::Progress& progress) {
+  std::size_t elsewhere = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::filesystem::path file = from / shards[i].file.sha256.hex();
+    std::error_code unknown;
+    if (std::filesystem::exists(file, unknown)) {
+      STARLING_TRY(intake.look_at_train({.file = file}));
+    } else {
+      elsewhere += 1;
+    }
+    progress.advance_to(static_cast<std::int64_t>(i + 1));
+  }
+  if (elsewhere > 0) {
+    fmt::print(stderr,
+               "{} of {} shards do not lie beside the listing: nobody has looked whether they can be trained on\n",
+               elsewhere, shards.size());
+  }
+  return {};
 }
 
-Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path& listing,
+Status take_shards_over(DataIntake& intake, wire::RunManifest& manifest, const std::filesystem::path& listing,
                         const std::filesystem::path& folder) {
   STARLING_ASSIGN(const std::string json, read_file(listing, wire::kListingBytesMax));
   auto listed = wire::decode_listing(json);
@@ -90,15 +99,19 @@ Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path
   data.validation_items = listed->validation_items;
   data.tokenizer = listed->tokenizer;
   const std::filesystem::path from = listing.parent_path();
-  STARLING_TRY(take_over(data.validation, from / data.validation.sha256.hex(), folder));
+  const std::filesystem::path held_out = from / data.validation.sha256.hex();
+  STARLING_ASSIGN(const DataIntake::Taken taken, intake.held_out({.file = held_out}));
+  STARLING_TRY(check_listed(taken, data.validation, data.validation_items, held_out));
   if (data.tokenizer != wire::Artefact()) STARLING_TRY(take_tokenizer_over(data.tokenizer, from, folder));
-  if (data.kind == wire::DataKind::tokens)
-    STARLING_TRY(check_vocabulary(manifest, folder / data.validation.sha256.hex()));
-  if (!data.mirrors.empty()) return {};
   dataset::Progress progress([](const std::string& line) { fmt::print(stderr, "{}\n", line); });
-  progress.begin("taking shards over", static_cast<std::int64_t>(data.shards.size()), "files");
+  progress.begin(data.mirrors.empty() ? "taking shards over" : "looking at shards",
+                 static_cast<std::int64_t>(data.shards.size()), "files");
+  if (!data.mirrors.empty()) return look_at_mirrored(intake, data.shards, from, progress);
   for (std::size_t i = 0; i < data.shards.size(); ++i) {
-    STARLING_TRY(take_over(data.shards[i].file, from / data.shards[i].file.sha256.hex(), folder));
+    const wire::Shard& shard = data.shards[i];
+    const std::filesystem::path file = from / shard.file.sha256.hex();
+    STARLING_ASSIGN(const DataIntake::Taken found, intake.train({.file = file}));
+    STARLING_TRY(check_listed(found, shard.file, shard.items, file));
     progress.advance_to(static_cast<std::int64_t>(i + 1));
   }
   return {};
@@ -106,9 +119,14 @@ Status take_shards_over(wire::RunManifest& manifest, const std::filesystem::path
 
 }  // namespace
 
-Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder) {
-  if (wanted.source.shards.empty()) return take_files_over(wanted.manifest.data, wanted.source, folder);
-  return take_shards_over(wanted.manifest, wanted.source.shards, folder);
+Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder,
+                      bool held_out_may_repeat) {
+  DataIntake intake(wanted.manifest, folder);
+  STARLING_TRY(wanted.source.shards.empty() ? take_files_over(intake, wanted.manifest.data, wanted.source)
+                                            : take_shards_over(intake, wanted.manifest, wanted.source.shards, folder));
+  STARLING_ASSIGN(const auto notes, intake.judge(held_out_may_repeat));
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  return {};
 }
 
 Status record_artefacts(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted) {

@@ -11,8 +11,10 @@ namespace starling::server {
 
 // Copies the files that the coordinator will serve into `folder`, under the names of their digests, and completes the
 // manifest's data: two files, two parts of one, or the shards in a listing. If shards have mirrors, only held-out data
-// and the tokenizer are copied. corrupt when a file is not the one that the listing names.
-Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder);
+// and the tokenizer are copied, and those shards looked at that lie beside the listing. corrupt when a file is not the
+// one that the listing names, or, with the file, tensor and sample, when no volunteer could train on it (DataIntake).
+Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder,
+                      bool held_out_may_repeat = false);
 // Records the artefacts in the database; call it afterwards.
 Status record_artefacts(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted);
 

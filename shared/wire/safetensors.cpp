@@ -50,7 +50,7 @@ TensorInfo read_tensor(std::string_view name, JsonReader& reader) {
   reader.text("dtype", type, kWordMax);
   const auto known = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.name == type; });
   if (known == kTypes.end()) {
-    reader.refuse("dtype", "must be one of U8, U16, I32, I64 and F32");
+    reader.refuse("dtype", fmt::format("it is '{}', and must be one of U8, U16, I32, I64 and F32", type));
   } else {
     tensor.type = known->type;
   }
