@@ -19,8 +19,8 @@ void Reach::obey(const Permission& permission) {
 
 void Reach::tell(wire::Heartbeat& heartbeat) const {
   const transport::RelayView relay = network_.stats().relay;
-  heartbeat.posted_at = relay.posted_at.value_or(PeerId{});
-  heartbeat.relay_bytes_per_s = relay_bytes_per_s_;
+  heartbeat.relaying.posted_at = relay.posted_at.value_or(PeerId{});
+  heartbeat.relaying.bytes_per_s = relay_bytes_per_s_;
   const int mapped = port_mapper_ != nullptr ? port_mapper_->mapping().port : 0;
   if (mapped != 0) heartbeat.listen_port = mapped;
 }

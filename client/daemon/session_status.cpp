@@ -38,6 +38,7 @@ void describe_session(const session::Session::View& view, wire::DaemonStatus& st
   status.phase = shown(view.activity.phase);
   status.reason = view.activity.reason;
   status.ends_when = view.activity.ends_when;
+  if (!view.trouble.empty()) status.problems.push_back("the trainer fails: " + view.trouble);
   status.membership.coordinator_away = view.coordinator_away;
   status.training.round = view.state_round;
   status.training.state_round = view.state_round;

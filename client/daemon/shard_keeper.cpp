@@ -60,7 +60,7 @@ Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
     wake_.notify_all();
   }
   awaited_ = shard;
-  return Error{ErrorCode::unavailable,
+  return Error{ErrorCode::failed_precondition,
                fmt::format("waiting for training data: {}", doing_.empty() ? "looking for its shard" : doing_)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "client/session/failure_text.h"
 #include "client/session/retry.h"
 #include "shared/base/log.h"
 #include "shared/base/verify.h"
@@ -38,10 +39,39 @@ void Computation::end_evaluation() {
 }
 
 void Computation::on_failed(TimePoint now, std::string why) {
+  lacking_since_.reset();
+  const bool goes_on = !trouble(now).empty();
+  failed_before_at_ = std::exchange(failed_at_, now);
+  log_warning("trainer: {}", why);
+  if (!goes_on) trouble_ = failure_for_others(why);
+  wait(now, std::move(why));
+}
+
+void Computation::on_not_finite(TimePoint now, std::string why) {
+  lacking_since_.reset();
+  failed_at_.reset();
+  log_warning("trainer: {}", why);
+  if (failures_ == kNotFiniteMax) trouble_ = failure_for_others(why);
+  wait(now, std::move(why));
+}
+
+void Computation::on_lacking(TimePoint now, std::string what) {
+  if (!lacking_since_) lacking_since_ = now;
+  failed_at_.reset();
+  wait(now, std::move(what));
+}
+
+void Computation::wait(TimePoint now, std::string why) {
   ++failures_;
   not_before_ = now + retry_delay(failures_, kRetryMax);
-  log_warning("trainer: {}", why);
   failure_ = std::move(why);
+}
+
+std::string Computation::trouble(TimePoint now) const {
+  if (lacking_since_) return now - *lacking_since_ >= kLongWait ? failure_for_others(failure_) : "";
+  if (!failed_at_) return failures_ > kNotFiniteMax ? trouble_ : "";
+  const bool again = failed_before_at_ && (failures_ > 1 || now - *failed_before_at_ <= kRecent);
+  return again ? trouble_ : "";
 }
 
 }  // namespace starling::session

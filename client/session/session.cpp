@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "client/session/failure_text.h"
 #include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/swarm/witnesses.h"
@@ -255,7 +256,12 @@ void Session::on_batch_done(TimePoint now, const Result<BatchReport>& result) {
   if (!result.ok()) {
     const Error& error = result.error();
     if (error.code == ErrorCode::unavailable) progress_.forget_batch_seconds();
-    if (!tries_less(error, batch) && !pause_.explains(error)) computation_.on_failed(now, error.message);
+    if (error.code == ErrorCode::failed_precondition) {
+      if (!pause_.requested) computation_.on_lacking(now, error.message);
+    } else if (!tries_less(error, batch) && !pause_.explains(error)) {
+      const bool passed_over = error.code == ErrorCode::corrupt && error.message.ends_with(kNotFinite);
+      passed_over ? computation_.on_not_finite(now, error.message) : computation_.on_failed(now, error.message);
+    }
   } else {
     computation_.on_success();
     if (!batch.discarded) take_batch(now, *result, batch);
@@ -403,6 +409,7 @@ void Session::send_heartbeat(TimePoint now) {
     heartbeat.process = process_;
     heartbeat.next_draw = draws_.next();
   }
+  if (!pause_.requested) heartbeat.computing.failure = computation_.trouble(now);
   heartbeat.evaluation = evaluations_.tell();
   heartbeat.trust.state_proof_wanted = replica_.wants_proof();
   heartbeat.trust.holding = proof_of(mediator_, last_reply_.get(), replica_.digest());

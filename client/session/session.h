@@ -174,6 +174,7 @@ class Session {
     double loss = 0;                                   // the last finished round's, nats
     std::optional<wire::EvaluationReport> evaluation;  // the last one measured here
     std::size_t reports_waiting = 0;
+    std::string trouble;  // why the trainer fails again and again; empty: it does not
     bool coordinator_away = false;
     std::string plan;  // the reason that the last averaging's plan gives for its choice
     std::shared_ptr<const wire::HeartbeatReply> last_reply;  // null: none has come

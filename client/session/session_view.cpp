@@ -70,6 +70,7 @@ Activity Session::activity(TimePoint now) const {
   if (const std::optional<Activity> in_round = round_activity()) return *in_round;
   if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
   if (computation_.waits_after_failure(now)) {
+    if (computation_.lacks_data()) return {Phase::waiting, computation_.failure(), "it is here"};
     return {Phase::waiting, "the trainer failed: " + computation_.failure(), "the next try, in a moment"};
   }
   if (pause_.requested) return {Phase::paused, pause_.reason, "you resume"};
@@ -110,6 +111,7 @@ Session::View Session::view(TimePoint now) const {
   view.loss = totals_.last_loss;
   view.evaluation = evaluations_.last_measured();
   view.reports_waiting = reports_.size();
+  if (!pause_.requested) view.trouble = computation_.trouble(now);
   view.coordinator_away = link_.away(now);
   view.plan = plan_reason_;
   view.last_reply = last_reply_;

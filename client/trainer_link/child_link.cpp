@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "client/session/failure_text.h"
 #include "client/trainer_link/channel.h"
 #include "client/trainer_link/child_fds.h"
 #include "shared/base/log.h"
@@ -100,13 +101,12 @@ Status ChildLink::wait_for_turn(std::uint64_t stops_seen) {
     }
     const double wait = to_seconds(restarts_.next_start() - now);
     if (!restarts_.exhausted(now)) {
-      return Error{ErrorCode::unavailable,
-                   fmt::format("the trainer is started again in {:.0f} s ({})", wait, view_.last_death)};
+      return Error{ErrorCode::unavailable, fmt::format("the trainer is started again in {:.0f} s{}{}", wait,
+                                                       session::kLastTime, view_.last_death)};
     }
-    return Error{
-        ErrorCode::unavailable,
-        fmt::format("the trainer died {} times within a minute and is tried again in {:.0f} s; the last time: {}",
-                    options_.restarts.deaths_per_minute, wait, view_.last_death)};
+    return Error{ErrorCode::unavailable,
+                 fmt::format("the trainer died {} times within a minute and is tried again in {:.0f} s{}{}",
+                             options_.restarts.deaths_per_minute, wait, session::kLastTime, view_.last_death)};
   }
   return {};
 }

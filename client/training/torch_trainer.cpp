@@ -19,6 +19,7 @@
 
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
+#include "client/session/failure_text.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
 #include "client/training/bucket_hooks.h"
@@ -419,7 +420,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   if (!is_finite) {
     return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
                                          std::to_string(samples.first) + " of round " + std::to_string(samples.round) +
-                                         " is not finite"};
+                                         " " + std::string(session::kNotFinite)};
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   impl_->pieces.on_time(samples.count, elapsed.count());

@@ -60,6 +60,8 @@ std::string encode(const RunReport& report) {
   writer.integer("swarm_size", report.swarm.swarm_size);
   writer.number("samples_per_s", report.swarm.samples_per_s);
   writer.text("plan", report.swarm.plan);
+  writer.integer("trainers", report.failing.of);
+  writer.integer("trainers_failing", report.failing.count);
   writer.integer("ledger_samples", report.totals.samples);
   writer.number("credit_total", credit_of(report.totals));
   writer.integer("volunteers", report.volunteers);

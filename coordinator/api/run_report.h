@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/failing_members.h"
 #include "coordinator/core/types.h"
 #include "db/stores/run_epochs.h"
 #include "db/stores/stores.h"
@@ -15,7 +16,8 @@ namespace starling::api {
 struct RunReport {
   RunId run_id;
   wire::RunState state = wire::RunState::created;
-  core::SwarmView swarm;  // zeros unless the run is being served
+  core::SwarmView swarm;         // zeros unless the run is being served
+  core::FailingMembers failing;  // so are these
   bool retired = false;
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
@@ -32,10 +34,11 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
 wire::RunState state_of(const db::Run& run);
 
 // {"run_id","state","round","rounds_decided","retired","samples_accumulated","target_batch_size","swarm_size",
-//  "samples_per_s","plan","ledger_samples","credit_total","volunteers","credit_by_volunteer":{name: credit},
-//  "samples_by_volunteer":{name: samples},"validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or
-//  null, "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last
-//  six where samples are leased, the last four of an epoch that is not complete
+//  "samples_per_s","plan","trainers","trainers_failing","ledger_samples","credit_total","volunteers",
+//  "credit_by_volunteer":{name: credit},"samples_by_volunteer":{name: samples},
+//  "validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or null,
+//  "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last six
+//  where samples are leased, the last four of an epoch that is not complete; trainers: members that should compute
 std::string encode(const RunReport& report);
 
 }  // namespace starling::api

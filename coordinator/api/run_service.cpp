@@ -402,7 +402,7 @@ void RunService::give_up_checkpoint(const PeerId& peer) {
 std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
   if (!active_ || active_->retired) return std::nullopt;
-  return ServedRun{active_->manifest, active_->core->view(parts_.clock.now())};
+  return ServedRun{active_->manifest, active_->core->view(parts_.clock.now()), active_->core->failing()};
 }
 
 std::vector<swarm::Host> RunService::hosts() const {

@@ -35,6 +35,7 @@ namespace starling::api {
 struct ServedRun {
   wire::RunManifest manifest;
   core::SwarmView swarm;
+  core::FailingMembers failing;
 };
 
 // The copy of a state that a member is sending.

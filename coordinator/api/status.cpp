@@ -12,6 +12,7 @@ gate::Response status(const Api& api, const gate::Request&) {
   auto report = read_run_report(api.stores, *run, served->manifest.target_batch_size);
   if (!report) return error_response(told(report.error()));
   report->swarm = served->swarm;
+  report->failing = served->failing;
   return json_response(encode(*report));
 }
 

@@ -1,9 +1,13 @@
 #include "coordinator/core/member.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +36,8 @@ constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answ
 bool leaves_reports(const wire::Heartbeat& heartbeat) {
   return !heartbeat.reports.empty() && heartbeat.reports.back().round + 1 < heartbeat.state_round;
 }
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // The place of a claim among sources of the state; nothing if it is none.
 std::optional<std::size_t> rank_of(const Holding& claim) {
@@ -71,8 +77,10 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   member.who = who;
   // Bounded: otherwise one member's claim would drown the others' in the forecast's sum, even after it is gone.
   const SampleCount samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
-  member.reported = {heartbeat.phase,       heartbeat.state_round, heartbeat.state_digest,   samples,
-                     heartbeat.listen_port, heartbeat.posted_at,   leaves_reports(heartbeat)};
+  member.reported = {
+      heartbeat.phase,       heartbeat.state_round,        heartbeat.state_digest,    samples,
+      heartbeat.listen_port, heartbeat.relaying.posted_at, leaves_reports(heartbeat), heartbeat.computing.failure};
+  std::replace_if(member.reported.failure.begin(), member.reported.failure.end(), is_control, ' ');
   if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
@@ -84,7 +92,7 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   speeds.batch_jitter = heartbeat.batch_jitter;
   speeds.upload_bytes_per_s = heartbeat.upload_bytes_per_s;
   speeds.download_bytes_per_s = heartbeat.download_bytes_per_s;
-  speeds.relay_bytes_per_s = heartbeat.relay_bytes_per_s;
+  speeds.relay_bytes_per_s = heartbeat.relaying.bytes_per_s;
   speeds.round_trip_s = heartbeat.round_trip_s;
   member.seen = now;
   member.told = {};
@@ -253,6 +261,31 @@ void MemberTable::stop_counting(Member& member) {
   if (!member.counted) return;
   forecast_.remove(*member.counted);
   member.counted.reset();
+}
+
+std::string failing_text(const FailingMembers& failing) {
+  if (failing.count == 0) return "";
+  const std::string whose = failing.of == 1 ? "the trainer of the only computer that should train fails"
+                            : failing.all() ? fmt::format("the trainers of all {} computers fail", failing.of)
+                            : failing.count == 1
+                                ? fmt::format("the trainer of 1 of {} computers fails", failing.of)
+                                : fmt::format("the trainers of {} of {} computers fail", failing.count, failing.of);
+  return failing.why.empty() ? whose : whose + ": " + failing.why;
+}
+
+FailingMembers MemberTable::failing() const {
+  FailingMembers failing;
+  std::map<std::string_view, int> reasons;
+  for (const auto& [peer, member] : members_) {
+    failing.of += member.works() || member.evaluates() ? 1 : 0;
+    if (!member.fails()) continue;
+    failing.count += 1;
+    reasons[member.reported.failure] += 1;
+  }
+  const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != reasons.end()) failing.why = most->first;
+  return failing;
 }
 
 }  // namespace starling::core

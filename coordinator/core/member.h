@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/failing_members.h"
 #include "coordinator/core/forecast.h"
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
@@ -48,6 +49,7 @@ struct Reported {
   int listen_port = 0;
   PeerId posted_at;           // the relay at which it says others can call it
   bool reports_left = false;  // its call had no room for all reports of the rounds that it has finished
+  std::string failure;        // why its trainer fails; empty: it does not
 };
 
 // A member's upload as others have seen it (upload_book.h).
@@ -168,6 +170,8 @@ struct Member {
   [[nodiscard]] bool works() const {
     return reported.phase == wire::MemberPhase::training || reported.phase == wire::MemberPhase::averaging;
   }
+  // True if its trainer fails, by its own word, in a run that it should train.
+  [[nodiscard]] bool fails() const { return works() && !reported.failure.empty(); }
   [[nodiscard]] bool averages() const { return reported.phase == wire::MemberPhase::averaging; }
   // True while it measures: it has no place in a plan, but may come to the meeting late.
   [[nodiscard]] bool evaluates() const { return reported.phase == wire::MemberPhase::evaluating; }
@@ -226,6 +230,7 @@ class MemberTable {
   [[nodiscard]] bool is_due(const Member& member, TimePoint now) const {
     return member.holding.copy == Copy::assumed && assumed_until_ && now <= *assumed_until_;
   }
+  [[nodiscard]] FailingMembers failing() const;
   // Returns up to `count` ready members that can be called, starting after the last one handed out: those with a proof
   // that most others give; if there are none, those with a proof; else those that were not asked for one in time.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);

@@ -427,6 +427,8 @@ SwarmView RunCoordinator::view(TimePoint now) const {
   return view;
 }
 
+FailingMembers RunCoordinator::failing() const { return impl_->members.failing(); }
+
 std::vector<swarm::Host> RunCoordinator::hosts() const {
   std::vector<Speeds> computing;
   std::vector<swarm::Link> links;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "coordinator/core/failing_members.h"
 #include "coordinator/core/types.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/run/run_manifest.h"
@@ -78,6 +79,7 @@ class RunCoordinator {
   // Sets the state that the operator requests (running or paused). A complete run stays complete.
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;
+  [[nodiscard]] FailingMembers failing() const;
   // Returns the members with the speeds that their heartbeats report, unknown ones as with_typical_speeds(); members
   // that have not computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;

@@ -11,6 +11,7 @@
 
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/failing_trainers.h"
 #include "coordinator/server/key_bundle.h"
 #include "coordinator/server/name_clashes.h"
 #include "coordinator/server/run_beginning.h"
@@ -196,6 +197,16 @@ void look_at_machine(const Project& project, WallTime now, Findings& findings) {
                served ? ServerLink(project).get("/healthz").status() : ServerLink::check_port(project));
 }
 
+// Problems of volunteers' computers with a run that is served.
+void look_at_trainers(const Project& project, const RunId& run_id, Findings& findings) {
+  const core::FailingMembers failing = ask_server(project, run_id).failing;
+  if (failing.of == 0) return;
+  const std::string text = core::failing_text(failing);
+  const Status status = text.empty() ? Status() : Status(Error{ErrorCode::failed_precondition, text});
+  const std::string what = fmt::format("trainers of run {}", run_id);
+  failing.all() ? findings.add(what, status) : findings.add_note(what, status);
+}
+
 void look_at_database(const Project& project, Findings& findings) {
   const auto database = open_database(project);
   findings.add(fmt::format("database opens: {}", database_place(project)), database.status());
@@ -207,9 +218,9 @@ void look_at_database(const Project& project, Findings& findings) {
     for (const db::Run& run : *runs) {
       const auto manifest = check_run(project, run);
       findings.add(fmt::format("run {}", run.run_id), manifest.status());
-      if (manifest)
-        findings.add_note(fmt::format("samples of run {}", run.run_id),
-                          check_samples(stores.training.leases, *manifest));
+      if (!manifest) continue;
+      findings.add_note(fmt::format("samples of run {}", run.run_id), check_samples(stores.training.leases, *manifest));
+      if (run.state == db::RunState::running) look_at_trainers(project, run.run_id, findings);
     }
   }
   if (const auto artefacts = stores.training.artefacts.list()) {

@@ -75,6 +75,9 @@ void add_swarm(Text& text, const Observed& observed) {
   text.begin("peers", "gauge", "Computers of the swarm, by state.");
   text.value(swarm.ready, "{state=\"training\"}");
   text.value(std::max(0, swarm.swarm_size - swarm.ready), "{state=\"joining\"}");
+  text.one("peers_computing", "gauge", "Computers of the swarm that should compute, by their own word.",
+           served->failing.of);
+  text.one("peers_failing", "gauge", "Computers among these whose trainers fail.", served->failing.count);
   text.begin("peers_reach", "gauge", "Computers of the swarm that others can call, by how.");
   text.value(swarm.direct, "{how=\"direct\"}");
   text.value(swarm.relayed, "{how=\"relay\"}");

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <utility>
 
 #include "coordinator/api/run_report.h"
 #include "coordinator/dataset/examples.h"
@@ -8,18 +9,16 @@
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
-#include "coordinator/server/data_notes.h"
+"coordinator/server/data_notes.h" "coordinator/server/failing_trainers.h" #include
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
-#include "coordinator/server/server_link.h"
 #include "shared/base/files.h"
 #include "shared/base/shell_words.h"
 #include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/model_layout.h"
-#include "shared/wire/json_reader.h"
 
 namespace starling::server {
 namespace {
@@ -89,28 +88,12 @@ std::string next_id(const RunId& run_id) {
   return fmt::format("{}{}", numbered ? run_id.substr(0, digits) : run_id + "-", number + 1);
 }
 
-// The live figures, from the server when one serves this project; otherwise everything stays zero.
-core::SwarmView ask_server(const Project& project, const RunId& run_id) {
-  core::SwarmView view;
-  const auto body = ServerLink(project).get("/v1/status");
-  if (!body) return view;
-  const auto document = wire::JsonDocument::parse(*body, wire::kReplyBytesMax);
-  if (!document) return view;
-  wire::JsonReader reader = document->root();
-  std::string served;
-  reader.text("run_id", served, wire::kNameBytesMax);
-  reader.integer("samples_accumulated", view.samples_accumulated, 0, INT64_MAX);
-  wire::read_int(reader, "swarm_size", view.swarm_size, 0, INT32_MAX);
-  reader.number("samples_per_s", view.samples_per_s, 0, 1e15);
-  if (reader.present("plan")) reader.text("plan", view.plan, wire::kReasonBytesMax);
-  return reader.status().ok() && served == run_id ? view : core::SwarmView{};
-}
-
 void print_report(const api::RunReport& report) {
   fmt::print("run '{}' is {}, round {}\n", report.run_id, report.retired ? "retired" : wire::to_string(report.state),
              report.round);
   fmt::print("  this round   {} of {} samples, {:.1f} a second, {} computers\n", report.swarm.samples_accumulated,
              report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
+  if (report.failing.count > 0) fmt::print("  FAILING      {}\n", core::failing_text(report.failing));
   if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
   if (report.latest_evaluation && report.first_evaluation) {
     const auto accuracy = report.latest_evaluation->accuracy;
@@ -283,7 +266,9 @@ Status show_run(const RunOptions& options) {
   STARLING_ASSIGN(api::RunReport report, api::read_run_report(stores, opened.run, opened.manifest.target_batch_size));
   // The operator's own view uses the ledger itself, not the totals kept beside it.
   STARLING_ASSIGN(report.totals, stores.training.contributions.ledger_sum(run_id));
-  report.swarm = ask_server(opened.project, run_id);
+  LiveFigures live = ask_server(opened.project, run_id);
+  report.swarm = std::move(live.swarm);
+  report.failing = std::move(live.failing);
   if (options.json) {
     fmt::print("{}\n", api::encode(report));
   } else {

@@ -17,6 +17,7 @@
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
+#include "coordinator/server/failing_trainers.h"
 #include "coordinator/server/handover.h"
 #include "coordinator/server/leadership.h"
 #include "coordinator/server/metrics.h"
@@ -128,6 +129,7 @@ web::ServerView server_view(const Observed& observed) {
       observed.certificate_ends};
   if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
   view.backup_failure = observed.backups.state().failure;
+  if (const auto served = observed.run.served()) view.failing = served->failing;
   return view;
 }
 
@@ -214,6 +216,7 @@ struct TimedParts {
   BackupKeeper& backups;
   const db::Stores& stores;
   const Clock& clock;
+  FailingTrainers& failing;
 };
 
 // Takes the lead or gives it up, according to the database. Only the leader looks at runs, which begins those that it
@@ -239,6 +242,7 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
   tell("look at who is kept out", parts.people.denied.refresh());
   tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
+    parts.failing.look(parts.training.run.served(), clock.now());
     tell("look at backups", parts.backups.look());
     tell("sums of the last day and week", parts.stores.credit.standings.roll(clock.wall_now()));
   }
@@ -365,7 +369,8 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores(), clock};
+  FailingTrainers failing(project);
+  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores(), clock, failing};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
   const api::Api api{project.config.name,

@@ -14,6 +14,11 @@ constexpr std::int64_t kBackupOldMs = 36 * kHourMs;
 constexpr std::int64_t kCertificateSoonMs = 14 * 24 * kHourMs;
 constexpr std::int64_t kRoundOldMs = kHourMs;
 
+std::string capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 void add_run_problems(std::vector<std::string>& problems, const OverviewPage& page) {
   const WallTime now = page.frame.form.now;
   if (page.runs.empty()) {
@@ -25,6 +30,9 @@ void add_run_problems(std::vector<std::string>& problems, const OverviewPage& pa
     return;
   }
   const core::SwarmView& swarm = page.server.run->swarm;
+  if (page.server.failing.count > 0) {
+    problems.push_back(fmt::format("{}.", escape(capitalized(core::failing_text(page.server.failing)))));
+  }
   if (swarm.ready == 0) {
     problems.emplace_back("The run is running, but no computer trains it.");
   } else if (page.last_round && now.unix_ms - page.last_round->unix_ms > kRoundOldMs) {

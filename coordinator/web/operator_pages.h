@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coordinator/core/failing_members.h"
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/web/account_pages.h"
 #include "coordinator/web/form.h"
@@ -22,6 +23,7 @@ struct ServerView {
   std::optional<WallTime> last_backup;
   std::string backup_failure;  // error of the last scheduled backup; empty: none
   WallTime certificate_ends = {};
+  core::FailingMembers failing = {};  // in the run that is served
 };
 
 // The frame of each of an operator's pages.

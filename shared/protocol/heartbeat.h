@@ -28,6 +28,7 @@ constexpr std::size_t kRevokedMax = 256;
 constexpr std::size_t kRelayClientsMax = 16;  // limit for one volunteer's relay
 constexpr double kJitterMax = 10;             // standard deviation over mean
 constexpr double kRoundTripMaxS = 60;
+constexpr std::size_t kTrainerFailureBytesMax = 300;
 
 // Proof that the sender has the floats of its state_digest (state::holding_proof).
 struct HoldingProof {
@@ -40,6 +41,17 @@ struct TrustMatters {
   std::vector<RoundTrouble> troubles{};   // the last ones that no reply has followed yet
   bool state_proof_wanted = false;        // the reply's state has to be proven
   std::optional<HoldingProof> holding{};  // unset: it holds no state, or no reply has come yet
+};
+
+// How others can call a member, and how it helps them to be called.
+struct RelayPart {
+  PeerId posted_at;        // the relay at which others can call this member now; zero: none
+  double bytes_per_s = 0;  // rate that it offers to relay for others; 0: nothing
+};
+
+// A member's computations.
+struct Computing {
+  std::string failure{};  // why its trainer fails, again and again, for the operator: plain text; empty: it does not
 };
 
 // A member's condition and measurements, sent at the interval that the last reply named.
@@ -56,9 +68,9 @@ struct Heartbeat {
   int listen_port = 0;                 // the peer transport's; 0: cannot be dialled
   double upload_bytes_per_s = 0;       // measured in earlier rounds; 0: not known yet
   double download_bytes_per_s = 0;
-  double round_trip_s = 0;           // the usual one to members that it has links with; 0: not known yet
-  PeerId posted_at;                  // the relay at which others can call this member now; zero: none
-  double relay_bytes_per_s = 0;      // rate that it offers to relay for others; 0: nothing
+  double round_trip_s = 0;  // the usual one to members that it has links with; 0: not known yet
+  RelayPart relaying;
+  Computing computing;
   std::vector<RoundReport> reports;  // not acknowledged yet, oldest first
   std::optional<EvaluationReport> evaluation;
   // Where samples are leased: this process (random, not 0; an earlier one's leases are not used again), and the number

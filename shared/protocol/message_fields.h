@@ -198,8 +198,8 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("upload_bytes_per_s", message.upload_bytes_per_s, kRate);
   visit("download_bytes_per_s", message.download_bytes_per_s, kRate);
   visit("round_trip_s", message.round_trip_s, Real{0, kRoundTripMaxS}, kLeftOutIfUnset);
-  visit("posted_at", message.posted_at, kLeftOutIfUnset);
-  visit("relay_bytes_per_s", message.relay_bytes_per_s, kRate, kLeftOutIfUnset);
+  visit("posted_at", message.relaying.posted_at, kLeftOutIfUnset);
+  visit("relay_bytes_per_s", message.relaying.bytes_per_s, kRate, kLeftOutIfUnset);
   visit("evaluation", message.evaluation);
   if (visit.has("process", message.process != 0)) {
     visit("process", message.process, kCount);
@@ -208,6 +208,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("troubles", message.trust.troubles, Items{kTroublesPerHeartbeatMax}, kLeftOutIfUnset);
   visit("state_proof_wanted", message.trust.state_proof_wanted, kLeftOutIfUnset);
   visit("holding", message.trust.holding);
+  visit("trainer_failure", message.computing.failure, Text{kTrainerFailureBytesMax}, kLeftOutIfUnset);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 

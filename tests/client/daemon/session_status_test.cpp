@@ -43,3 +43,14 @@ TEST_CASE("the round is the coordinator's where that is ahead of the replica") {
   describe_session(view, status);
   CHECK(status.training.round == 6);
 }
+
+TEST_CASE("a trainer that fails again and again is a problem, also between two tries") {
+  session::Session::View view;
+  view.activity = {session::Phase::training, "", ""};
+  wire::DaemonStatus status;
+  describe_session(view, status);
+  CHECK(status.problems.empty());
+  view.trouble = "it has no tensor 'labels'";
+  describe_session(view, status);
+  CHECK(status.problems == std::vector<std::string>{"the trainer fails: it has no tensor 'labels'"});
+}

@@ -87,7 +87,7 @@ struct Keeping {
     while (SystemClock().now() < give_up) {
       const auto fd = keeper->open({round, 0, 0, 1});
       if (!fd.ok()) {
-        CHECK(fd.error().code == ErrorCode::unavailable);
+        CHECK(fd.error().code == ErrorCode::failed_precondition);
         CHECK(fd.error().message.starts_with("waiting for training data: "));
         std::this_thread::yield();
         continue;

@@ -41,3 +41,65 @@ TEST_CASE("after failures in a row it waits longer each time, until a success or
   computation.on_failed(kStart, "again");
   CHECK(computation.not_before() - kStart == first);
 }
+
+TEST_CASE("a failure that comes again is trouble, with one text as long as it goes on") {
+  using std::chrono::seconds;
+  Computation computation;
+  computation.on_failed(kStart, "killed");
+  CHECK(computation.trouble(kStart).empty());  // a trainer may be killed once
+  computation.on_success();
+  CHECK(computation.trouble(kStart + seconds(1)).empty());
+
+  const TimePoint now = kStart + seconds(600);
+  computation.on_failed(now, "no tensor 'labels'");
+  CHECK(computation.trouble(now).empty());
+  computation.on_failed(now + seconds(30), "no tensor 'labels', the second time");
+  CHECK(computation.trouble(now + seconds(30)) == "no tensor 'labels', the second time");
+  computation.on_failed(now + seconds(300), "no tensor 'labels', the third time");
+  CHECK(computation.trouble(now + seconds(1000)) == "no tensor 'labels', the second time");
+  computation.on_success();
+  CHECK(computation.trouble(now + seconds(1000)).empty());
+}
+
+TEST_CASE("failures with batches that are fine between them are trouble until a minute has passed without") {
+  using std::chrono::seconds;
+  Computation computation;
+  computation.on_failed(kStart, "sample 3 is of class 7");
+  computation.on_success();
+  computation.on_failed(kStart + seconds(10), "sample 5 is of class 9");
+  computation.on_success();
+  CHECK(computation.trouble(kStart + seconds(20)) == "sample 5 is of class 9");
+  CHECK(computation.trouble(kStart + seconds(59)) == "sample 5 is of class 9");
+  CHECK(computation.trouble(kStart + seconds(61)).empty());
+}
+
+TEST_CASE("data that is not here yet is no failure, unless that lasts") {
+  using std::chrono::minutes;
+  Computation computation;
+  for (int k = 0; k < 10; ++k) computation.on_lacking(kStart + minutes(k), "waiting for training data: 1 of 64 MB");
+  CHECK(computation.lacks_data());
+  CHECK(computation.waits_after_failure(kStart + minutes(9)));
+  CHECK(computation.trouble(kStart + minutes(9)).empty());
+  CHECK(computation.trouble(kStart + minutes(10)) == "waiting for training data: 1 of 64 MB");
+  computation.on_success();
+  CHECK_FALSE(computation.lacks_data());
+  CHECK(computation.trouble(kStart + minutes(10)).empty());
+}
+
+TEST_CASE("a sample whose numbers are broken is no trouble, a model whose numbers are is") {
+  using std::chrono::seconds;
+  Computation computation;
+  for (int k = 0; k < 20; ++k) {
+    computation.on_not_finite(kStart + seconds(k), "the gradient is not finite");
+    CHECK(computation.waits_after_failure(kStart + seconds(k)));
+    CHECK(computation.trouble(kStart + seconds(k)).empty());
+    computation.on_success();
+  }
+  for (int k = 0; k <= Computation::kNotFiniteMax; ++k) {
+    CHECK(computation.trouble(kStart).empty());
+    computation.on_not_finite(kStart, "the gradient is not finite");
+  }
+  CHECK(computation.trouble(kStart) == "the gradient is not finite");
+  computation.on_success();
+  CHECK(computation.trouble(kStart).empty());
+}

@@ -474,3 +474,38 @@ TEST_CASE("who can not measure the state says so, and trains on") {
   CHECK(f.hands.evaluations == 1);
   CHECK(f.hands.batches.size() == 1);
 }
+
+TEST_CASE("a trainer that fails again and again is told to the volunteer and to the coordinator") {
+  Fixture f;
+  f.begin_training();
+  const auto told = [&f] {
+    f.hear(f.reply(0, digest(1)));  // the answer to a call that is under way
+    f.now += std::chrono::seconds(31);
+    f.session.on_timer(f.now);
+    f.hear(f.reply(0, digest(1)));
+    return f.hands.heartbeats.back().computing.failure;
+  };
+  CHECK(told().empty());
+  for (int k = 0; k < 3; ++k) {
+    f.session.on_batch_done(f.now, Error{ErrorCode::internal, "the program stopped"});
+    f.now += std::chrono::seconds(2);
+    f.session.on_timer(f.now);
+  }
+  CHECK(told() == "the program stopped");
+  CHECK(f.session.view(f.now).trouble == "the program stopped");
+  f.session.set_paused(f.now, true, "you paused");
+  CHECK(told().empty());  // nothing fails then
+  f.session.set_paused(f.now, false, "");
+  f.batch_done();
+  f.now += std::chrono::seconds(61);
+  CHECK(told().empty());
+  CHECK(f.session.view(f.now).trouble.empty());
+}
+
+TEST_CASE("a volunteer whose data is still on its way waits for it, and nothing has failed") {
+  Fixture f;
+  f.begin_training();
+  f.session.on_batch_done(f.now, Error{ErrorCode::failed_precondition, "waiting for training data: 3 of 64 MB"});
+  CHECK(f.session.view(f.now).activity.phase == Phase::waiting);
+  CHECK(f.session.view(f.now).activity.reason == "waiting for training data: 3 of 64 MB");
+}

@@ -112,4 +112,32 @@ TEST_CASE("a member is believed by what it was credited with, and a fast newcome
   CHECK(believed(3, seconds(1)) < 16 * 20 * 3 / 2 * 1.1);
 }
 
+TEST_CASE("members whose trainers fail are counted among those that should compute, with what most of them say") {
+  RunParts swarm;
+  const auto failing = [&swarm](const char* why) {
+    wire::Heartbeat beat = swarm.training();
+    beat.computing.failure = why;
+    return beat;
+  };
+  CHECK(failing_text(swarm.members.failing()).empty());
+  (void)swarm.call(1, failing("a\n\x1b[2Jb"));
+  CHECK(swarm.members.failing().why == "a  [2Jb");
+  (void)swarm.call(1, failing("no tensor 'labels'"));
+  CHECK(swarm.members.failing().all());
+  CHECK(failing_text(swarm.members.failing()) ==
+        "the trainer of the only computer that should train fails: no tensor 'labels'");
+  (void)swarm.call(2, failing("out of memory"));
+  (void)swarm.call(3, failing("no tensor 'labels'"));
+  wire::Heartbeat paused = failing("of before");
+  paused.phase = wire::MemberPhase::paused;
+  (void)swarm.call(4, paused);
+  CHECK(failing_text(swarm.members.failing()) == "the trainers of all 3 computers fail: no tensor 'labels'");
+  (void)swarm.call(2, swarm.training());
+  CHECK_FALSE(swarm.members.failing().all());
+  CHECK(failing_text(swarm.members.failing()) == "the trainers of 2 of 3 computers fail: no tensor 'labels'");
+  (void)swarm.call(1, swarm.training());
+  (void)swarm.call(3, swarm.training());
+  CHECK(swarm.members.failing().count == 0);
+}
+
 }  // namespace starling::core::testing

@@ -33,8 +33,8 @@ struct Reached {
   std::optional<wire::Endpoint> call(int number, double offer = 0, const PeerId& posted_at = {}) {
     wire::Heartbeat beat;
     beat.listen_port = 4000;
-    beat.relay_bytes_per_s = offer;
-    beat.posted_at = posted_at;
+    beat.relaying.bytes_per_s = offer;
+    beat.relaying.posted_at = posted_at;
     Member& member = members.touch(now, {peer_id(number), number, "203.0.113." + std::to_string(100 + number)}, beat);
     return table.on_heartbeat(now, members, member);
   }

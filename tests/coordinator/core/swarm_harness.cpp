@@ -262,7 +262,7 @@ wire::Heartbeat Swarm::heartbeat_of(const VirtualMember& member) {
   beat.batch_seconds = member.batch_seconds;
   beat.batch_jitter = member.batch_jitter;
   beat.listen_port = 4000;
-  if (member.last_reply.relaying.at) beat.posted_at = member.last_reply.relaying.at->relay;
+  if (member.last_reply.relaying.at) beat.relaying.posted_at = member.last_reply.relaying.at->relay;
   beat.upload_bytes_per_s = beat.download_bytes_per_s = member.line_bytes_per_s;
   beat.round_trip_s = member.round_trip_s;
   beat.evaluation = member.evaluation;

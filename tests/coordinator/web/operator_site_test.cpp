@@ -300,6 +300,9 @@ TEST_CASE("what needs attention comes first") {
   page.server.run->swarm.ready = 3;
   page.last_round = WallTime{now.unix_ms - to_ms(5min)};
   CHECK(needs_attention(page).empty());
+  page.server.failing = {3, 3, "no <tensor>"};
+  CHECK(says("The trainers of all 3 computers fail: no &lt;tensor&gt;."));
+  page.server.failing = {};
   page.last_round = WallTime{now.unix_ms - to_ms(3h)};
   CHECK(says("The last round ended 3 h ago"));
   page.last_round = now;

@@ -49,8 +49,8 @@ inline Heartbeat full_heartbeat() {
   beat.upload_bytes_per_s = 1.25e6;
   beat.download_bytes_per_s = 1e7;
   beat.round_trip_s = 0.04;
-  beat.posted_at = id<PeerId>(5);
-  beat.relay_bytes_per_s = 5e5;
+  beat.relaying.posted_at = id<PeerId>(5);
+  beat.relaying.bytes_per_s = 5e5;
   beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
   beat.process = 99;
   beat.next_draw = 12;

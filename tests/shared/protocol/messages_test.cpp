@@ -31,8 +31,8 @@ RoundReport older_report(RoundIndex round) {
 // The heartbeat of a program that knows neither draws nor relays.
 Heartbeat older_heartbeat() {
   Heartbeat beat = full_heartbeat();
-  beat.posted_at = {};
-  beat.relay_bytes_per_s = 0;
+  beat.relaying.posted_at = {};
+  beat.relaying.bytes_per_s = 0;
   beat.process = 0;
   beat.next_draw = 0;
   beat.reports = {older_report(15), older_report(16)};
@@ -268,14 +268,24 @@ TEST_CASE("a reply arrives as it was sent") {
   CHECK_FALSE(decode_heartbeat_reply(encode(HeartbeatReply{}))->group);
 }
 
+TEST_CASE("why a trainer fails arrives as it was sent, within its limit, and programs whose do not say nothing of it") {
+  Heartbeat beat = older_heartbeat();
+  CHECK(encode(beat).find("trainer_failure") == std::string::npos);
+  CHECK(decode_heartbeat(encode(beat))->computing.failure.empty());
+  beat.computing.failure = "it has no tensor 'labels'";
+  CHECK(decode_heartbeat(encode(beat))->computing.failure == beat.computing.failure);
+  beat.computing.failure.assign(kTrainerFailureBytesMax + 1, 'x');
+  refused(encode(beat), "trainer_failure");
+}
+
 TEST_CASE("how a member is reached arrives as it was sent, and older programs say nothing of it") {
   Heartbeat beat = older_heartbeat();
-  CHECK(decode_heartbeat(encode(beat))->posted_at.is_zero());
+  CHECK(decode_heartbeat(encode(beat))->relaying.posted_at.is_zero());
   CHECK(encode(beat).find("relay") == std::string::npos);
-  beat.posted_at = id<PeerId>(9);
-  beat.relay_bytes_per_s = 2.5e6;
-  CHECK(decode_heartbeat(encode(beat))->posted_at == beat.posted_at);
-  CHECK(decode_heartbeat(encode(beat))->relay_bytes_per_s == 2.5e6);
+  beat.relaying.posted_at = id<PeerId>(9);
+  beat.relaying.bytes_per_s = 2.5e6;
+  CHECK(decode_heartbeat(encode(beat))->relaying.posted_at == beat.relaying.posted_at);
+  CHECK(decode_heartbeat(encode(beat))->relaying.bytes_per_s == 2.5e6);
   refused(with(encode(beat), "\"relay_bytes_per_s\":2500000", "\"relay_bytes_per_s\":-1"), "'relay_bytes_per_s'");
 
   HeartbeatReply reply = full_reply();
