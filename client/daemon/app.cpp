@@ -226,6 +226,11 @@ void App::publish() {
     status.reason = preparation_.activity;
     status.ends_when =
         preparation_.version_required.empty() ? "the model and its data are here" : "Starling is updated";
+    if (preparation_.failure && preparation_.version_required.empty() && !preparation_.due) {
+      const Obstacle obstacle = obstacle_of(*preparation_.failure);
+      if (status.reason == preparation_.failure->message) status.ends_when = obstacle.ends_when;
+      if (obstacle.is_problem && !preparation_.refusal) status.problems.push_back(preparation_.failure->message);
+    }
     if (preparation_.refusal) {
       status.ends_when = preparation_.refusal->ends_when;
       status.rules.action = preparation_.refusal->action;

@@ -125,6 +125,7 @@ class App {
     std::string activity{};  // or why it waits
     bool due = false;        // it begins once the rules allow it
     std::optional<Refusal> refusal{};
+    std::optional<Error> failure{};  // the last attempt's; unset: it is the first, or succeeded
     std::string version_required{};  // version that the run needs; this one is older
     net::Backoff backoff;
   };

@@ -189,9 +189,11 @@ void App::open_project() {
   history_.rounds_ended = 0;
   preparation_.backoff.reset();
   preparation_.refusal.reset();
+  preparation_.failure.reset();
   auto calls = CoordinatorCalls::create(membership.project, host_.key, clocks_.corrected, &line_);
   if (!calls.ok()) {
     preparation_.activity = calls.error().message;
+    preparation_.failure = calls.error();
     log_error("open project '{}': {}", membership.project.name, preparation_.activity);
     publish();
     return;
@@ -270,6 +272,7 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
     if (is_of_this_computer(code)) delay = std::min(delay, kHereWaitMax);
     log_warning("{}; trying again in {:.1f} s", run.error().message, to_seconds(delay));
     preparation_.activity = run.error().message;
+    preparation_.failure = run.error();
     if (preparation_.refusal && preparation_.refusal->reason != preparation_.activity) preparation_.refusal.reset();
     loops_.control.set_timer(clocks_.corrected.now() + delay, [this] { prepare(); });
     publish();
@@ -277,6 +280,7 @@ void App::on_prepared(int preparation, Result<std::unique_ptr<ProjectRun>> run) 
   }
   preparation_.backoff.reset();
   preparation_.version_required.clear();
+  preparation_.failure.reset();
   run_ = std::move(*run);
   history_.rounds_ended = 0;
   ProjectRun::Listener listener;

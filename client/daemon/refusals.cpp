@@ -8,6 +8,40 @@
 
 namespace starling::daemon {
 
+Obstacle obstacle_of(const Error& error) {
+  if (error.message.starts_with(kOpenPort)) {
+    return {"the port is free, or the daemon is started with another --port", true};
+  }
+  // The words of shared/crypto for a certificate whose time has not come.
+  if (error.message.find("a clock is wrong") != std::string::npos) return {"the clocks are right", true};
+  switch (error.code) {
+    case ErrorCode::resource_exhausted:
+      return {"there is room for it", true};
+    case ErrorCode::io:
+      return {"this computer lets it happen", true};
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      return {"the coordinator answers", false};
+    case ErrorCode::unauthenticated:
+      return {"the coordinator takes this computer's certificate", true};
+    case ErrorCode::permission_denied:
+    case ErrorCode::already_exists:
+      return {"the project's operator settles it", true};
+    case ErrorCode::not_found:
+      return {"the project has a run", false};
+    case ErrorCode::unsupported:
+      return {"Starling is updated", false};
+    case ErrorCode::corrupt:
+    case ErrorCode::invalid_argument:
+      return {"the project sends what can be used", true};
+    case ErrorCode::failed_precondition:
+      return {"that has changed", false};
+    case ErrorCode::internal:
+      break;
+  }
+  return {"a further try succeeds", true};
+}
+
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory) {
   constexpr double kGigabyte = 1e9;
   constexpr double kPercentMax = 95;  // the most that the preferences can leave

@@ -1,10 +1,12 @@
-// Reasons why a run is not trained on this computer until its owner changes something.
+// Reasons why a run is not trained on this computer: until its owner changes something, or something else happens.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "shared/base/result.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
@@ -16,6 +18,15 @@ struct Refusal {
   std::string action;     // the owner's remedy
   std::string command;    // the remedy as a command, behind `starling`; may be empty
 };
+
+// An event that a preparation that failed waits for. It is tried again all the same.
+struct Obstacle {
+  std::string ends_when;    // behind "until"
+  bool is_problem = false;  // something is wrong that somebody has to mend; otherwise waiting is enough
+};
+// Begins the Error of a port for other volunteers that cannot be opened.
+inline constexpr std::string_view kOpenPort = "open the port for other volunteers";
+Obstacle obstacle_of(const Error& error);
 
 // Bytes; 0: not known, and nothing is refused for it.
 struct MemoryHere {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/daemon/refusals.h"
 #include "shared/base/log.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/moments.h"
@@ -156,7 +157,7 @@ Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clo
     return *serving ? source->find(round, digest) : nullptr;
   };
   auto opened = transport::PeerNetwork::create(network, tls, clock, held_state);
-  if (!opened.ok()) return opened.error().prefixed("open the port for other volunteers");
+  if (!opened.ok()) return opened.error().prefixed(kOpenPort);
   return opened;
 }
 

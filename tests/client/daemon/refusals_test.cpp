@@ -69,3 +69,23 @@ TEST_CASE("a run that no limit could let in says so") {
   CHECK(refusal->command.empty());
   CHECK_FALSE(refusal->action.empty());
 }
+
+TEST_CASE("a preparation that failed says what ends that, and whether somebody has to mend it") {
+  const auto obstacle = [](ErrorCode code, const std::string& message) { return obstacle_of({code, message}); };
+  const Obstacle port = obstacle(ErrorCode::io, std::string(kOpenPort) + ": listen: Address already in use");
+  CHECK(port.is_problem);
+  CHECK(port.ends_when.find("port is free") != std::string::npos);
+  const Obstacle clock = obstacle(ErrorCode::unauthenticated,
+                                  "get the run from the coordinator: certificate is not yet valid: a clock is wrong; "
+                                  "check this computer's date and time");
+  CHECK(clock.is_problem);
+  CHECK(clock.ends_when.find("clocks") != std::string::npos);
+  CHECK(obstacle(ErrorCode::unauthenticated, "refused our certificate").ends_when.find("certificate") !=
+        std::string::npos);
+  CHECK(obstacle(ErrorCode::resource_exhausted, "this run needs 3 GB more of the disk").ends_when ==
+        "there is room for it");
+  CHECK(obstacle(ErrorCode::resource_exhausted, "").is_problem);
+  CHECK_FALSE(obstacle(ErrorCode::unavailable, "connect: refused").is_problem);
+  CHECK(obstacle(ErrorCode::unavailable, "").ends_when == "the coordinator answers");
+  CHECK_FALSE(obstacle(ErrorCode::not_found, "the project has no run").is_problem);
+}
