@@ -177,7 +177,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   STARLING_ASSIGN(run.manifest, manifest_for_member(project, files, calls, options));
   // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
-  run.addresses = transport::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
+  run.addresses = net::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
   std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
   if (!refusal) {
     refusal = refuse_program(run.manifest, storage::address_of(project),

@@ -12,8 +12,8 @@
 #include "client/daemon/coordinator_calls.h"
 #include "client/daemon/refusals.h"
 #include "client/storage/project_files.h"
-#include "client/transport/address_policy.h"
 #include "shared/base/result.h"
+#include "shared/net/address_policy.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
@@ -30,7 +30,7 @@ struct PreparedRun {
   std::filesystem::path tokenizer_file;   // for a gpt of tokens whose run publishes one
   std::filesystem::path program_file;     // a script's
   std::filesystem::path parameters_file;  // a script's
-  transport::AddressPolicy addresses;     // the addresses that the run's plans and mirrors may make this computer dial
+  net::AddressPolicy addresses;           // the addresses that the run's plans and mirrors may make this computer dial
 };
 
 // Limits of this computer, and the functions by which a preparation reports and asks. All are called on the thread that

@@ -15,11 +15,11 @@
 
 #include "client/daemon/mirror_choice.h"
 #include "client/storage/shard_cache.h"
-#include "client/transport/address_policy.h"
 #include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
+#include "shared/net/address_policy.h"
 #include "shared/net/line.h"
 #include "shared/run/run_manifest.h"
 #include "shared/run/training_data.h"
@@ -122,6 +122,6 @@ class ShardKeeper {
 // Connects to one of the run's mirrors over HTTPS, at addresses that the policy allows: a manifest must not make
 // volunteers call into their own networks. All traffic takes from `line`, which outlives the sources.
 Result<std::unique_ptr<ShardSource>> connect_mirror(const wire::DataOptions& data, std::size_t mirror,
-                                                    const transport::AddressPolicy& addresses, net::Line* line);
+                                                    const net::AddressPolicy& addresses, net::Line* line);
 
 }  // namespace starling::daemon

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "client/averaging/round_types.h"
-#include "client/transport/address_policy.h"
 #include "client/transport/state_snapshot.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/crypto/tls.h"
+#include "shared/net/address_policy.h"
 #include "shared/net/line.h"
 #include "shared/protocol/group_info.h"
 #include "shared/reach/relay_types.h"
@@ -36,7 +36,7 @@ struct PeerNetworkOptions {
   int listen_port = 0;             // 0: any free one
   PeerId self;
   RunId run_id;
-  AddressPolicy addresses;
+  net::AddressPolicy addresses;
   std::size_t links_max = 1024;
   // Congestion control for TCP on far links (congestion_control.h). Empty: the system's own choice on all links; that
   // also stays where the system does not have or does not allow this one. One stream under loss-based control gets an

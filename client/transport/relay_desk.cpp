@@ -18,7 +18,7 @@ double lower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std:
 
 }  // namespace
 
-RelayDesk::RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const AddressPolicy& addresses,
+RelayDesk::RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const net::AddressPolicy& addresses,
                      Callbacks callbacks)
     : addresses_(addresses),
       relay_(context.io, tls, context.clock, *this, kLimits),
@@ -57,7 +57,7 @@ Status RelayDesk::post_at(const std::optional<wire::Endpoint>& relay, std::funct
     post_.stay_at(std::nullopt);
     return {};
   }
-  if (const Status allowed = check_address(relay->host, relay->port, addresses_); !allowed.ok()) {
+  if (const Status allowed = net::check_address(relay->host, relay->port, addresses_); !allowed.ok()) {
     post_.stay_at(std::nullopt);
     return allowed.error().prefixed("relay " + relay->relay.brief());
   }

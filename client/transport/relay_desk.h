@@ -7,9 +7,9 @@
 #include <span>
 #include <unordered_set>
 
-#include "client/transport/address_policy.h"
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
+#include "shared/net/address_policy.h"
 #include "shared/reach/call_sorter.h"
 #include "shared/reach/relay.h"
 #include "shared/reach/relay_post.h"
@@ -22,7 +22,7 @@ class RelayDesk final : private reach::RelayRules {
     reach::CallSorter::TakeCall link;  // a call for a link to this computer
     reach::RelayPost::Called called;   // somebody waits for us at our relay
   };
-  RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const AddressPolicy& addresses,
+  RelayDesk(const LinkContext& context, const crypto::TlsContext& tls, const net::AddressPolicy& addresses,
             Callbacks callbacks);
 
   void take_call(asio::ip::tcp::socket socket) { sorter_.take(std::move(socket)); }
@@ -47,7 +47,7 @@ class RelayDesk final : private reach::RelayRules {
 
   void set_rate();
 
-  AddressPolicy addresses_;
+  net::AddressPolicy addresses_;
   std::unordered_set<PeerId> members_;  // members of the latest group
   RoundIndex round_ = 0;
   std::int64_t round_bytes_max_ = 0;

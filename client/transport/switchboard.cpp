@@ -79,7 +79,7 @@ Status Switchboard::may_dial(const wire::Endpoint& peer) const {
   if (!wire::dialable(peer)) return Error{ErrorCode::failed_precondition, "it cannot be dialled, and has not called"};
   if (peer.relay == context_.self)
     return Error{ErrorCode::unavailable, "it can be called only here, and has not called"};
-  return check_address(peer.host, peer.port, options_.addresses);
+  return net::check_address(peer.host, peer.port, options_.addresses);
 }
 
 std::shared_ptr<Link> Switchboard::make_link() {

@@ -17,16 +17,16 @@
 #include <unordered_set>
 #include <vector>
 
-#include "client/transport/address_policy.h"
 #include "client/transport/link.h"
 #include "shared/base/log_limit.h"
+#include "shared/net/address_policy.h"
 #include "shared/protocol/group_info.h"
 
 namespace starling::transport {
 
 // Limits and times of links; the defaults are the product's, tests shorten them.
 struct SwitchboardOptions {
-  AddressPolicy addresses;
+  net::AddressPolicy addresses;
   std::size_t links_max = 1024;  // one network has half of them at most by its calls
   // Inbound links without a hello so far. One network (reach::AddressPrefix) has half of them at most, and its oldest
   // one gives way to a new one; when all are taken, the oldest one of the most crowded network does. Callers over a

@@ -30,6 +30,7 @@ Result<pid_t> spawn(const std::vector<std::string>& command, int output) {
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // libraries' descriptors among them
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

@@ -5,7 +5,6 @@
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/version.h"
-#include "shared/crypto/tls.h"
 #include "shared/manifest/signed_feed.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -74,19 +73,19 @@ Status Updater::remember() const {
   return write_file_atomically(memory_file_, out.str());
 }
 
-Result<std::unique_ptr<net::HttpClient>> Updater::connect() {
-  STARLING_ASSIGN(crypto::TlsContext tls, crypto::TlsContext::web_client(source_.server.host, source_.ca_pem));
-  net::HttpOptions options;
-  options.response_bytes_max = manifest::kSignedFeedBytesMax;
+Result<std::unique_ptr<web::WebClient>> Updater::connect() {
+  web::WebOptions options;
+  options.ca_pem = source_.ca_pem;
+  options.reply_bytes_max = manifest::kSignedFeedBytesMax;
   options.line = line_;
-  auto client = std::make_unique<net::HttpClient>(source_.server, std::move(tls), options);
+  STARLING_ASSIGN(auto client, web::WebClient::create(std::move(options)));
   const MutexLock lock(mutex_);
   if (cancelled_) client->cancel();
   client_ = client.get();
   return client;
 }
 
-void Updater::disconnect(std::unique_ptr<net::HttpClient> client) {
+void Updater::disconnect(std::unique_ptr<web::WebClient> client) {
   wire_bytes_ += client->wire_bytes();
   const MutexLock lock(mutex_);
   client_ = nullptr;
@@ -98,12 +97,12 @@ void Updater::cancel() {
   if (client_ != nullptr) client_->cancel();
 }
 
-Status Updater::follow_roots(net::HttpClient& client) {
+Status Updater::follow_roots(web::WebClient& client) {
   for (int followed = 0; followed < kRootsPerCheckMax; ++followed) {
     const std::string name = wire::root_file_name(next_root_version(trust_));
-    STARLING_ASSIGN(net::HttpResponse response, client.get(source_.folder + name));
+    STARLING_ASSIGN(web::WebReply response, client.get(address_of(source_.folder + name)));
     if (is_missing(response.status)) return {};
-    auto file = net::body_of(std::move(response));
+    auto file = web::body_of(std::move(response));
     if (!file.ok()) return file.error().prefixed(name);
     auto root = next_root(trust_, *file);
     if (!root.ok()) return root.error().prefixed(name);
@@ -114,10 +113,10 @@ Status Updater::follow_roots(net::HttpClient& client) {
   return {};
 }
 
-Result<wire::ReleaseFeed> Updater::ask(net::HttpClient& client, WallTime now) {
+Result<wire::ReleaseFeed> Updater::ask(web::WebClient& client, WallTime now) {
   STARLING_TRY(follow_roots(client));
-  STARLING_ASSIGN(net::HttpResponse response, client.get(source_.feed_path));
-  STARLING_ASSIGN(const std::string file, net::body_of(std::move(response)));
+  STARLING_ASSIGN(web::WebReply response, client.get(address_of(source_.feed_path)));
+  STARLING_ASSIGN(const std::string file, web::body_of(std::move(response)));
   return believed_feed(trust_, file, now);
 }
 
@@ -147,14 +146,14 @@ Status Updater::fetch(const Found& found, std::int64_t free_bytes_min,
   const wire::ReleaseFile& file = found.judgement.file;
   STARLING_TRY(installation_->check_room(file.bytes + file.unpacked_bytes + free_bytes_min));
   STARLING_TRY(ensure_directory(installation_->downloads()));
-  net::Download download;
-  download.path = source_.folder + file.name;
+  web::WebFile download;
+  download.address = address_of(source_.folder + file.name);
   download.sha256 = file.sha256;
   download.bytes = file.bytes;
   download.destination = installation_->downloads() / file.name;
   download.progress = progress;
   STARLING_ASSIGN(auto client, connect());
-  const Status downloaded = client->download_artefact(download);
+  const Status downloaded = client->download(download);
   disconnect(std::move(client));
   if (!downloaded.ok()) return downloaded.error().prefixed("download the update");
   return installation_->unpack(download.destination, found.feed, file, [this] { return !cancelled_.load(); });

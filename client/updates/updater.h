@@ -13,9 +13,9 @@
 #include "client/updates/update_rules.h"
 #include "client/updates/update_source.h"
 #include "shared/base/mutex.h"
-#include "shared/net/http_client.h"
 #include "shared/net/line.h"
 #include "shared/protocol/release_feed.h"
+#include "shared/web/web_client.h"
 
 namespace starling::updates {
 
@@ -28,7 +28,7 @@ struct Found {
 class Updater {
  public:
   // Keeps in `data_dir` which feeds and roots it has seen. Without an installation it only reports. `line` as in
-  // net::HttpOptions.
+  // web::WebOptions.
   Updater(UpdateSource source, std::optional<Installation> installation, const std::filesystem::path& data_dir,
           net::Line* line = nullptr);
 
@@ -46,12 +46,15 @@ class Updater {
 
  private:
   // The feed, after the roots that lie beside it.
-  Result<wire::ReleaseFeed> ask(net::HttpClient& client, WallTime now);
-  Status follow_roots(net::HttpClient& client);
-  Result<std::unique_ptr<net::HttpClient>> connect() EXCLUDES(mutex_);
-  void disconnect(std::unique_ptr<net::HttpClient> client) EXCLUDES(mutex_);
+  Result<wire::ReleaseFeed> ask(web::WebClient& client, WallTime now);
+  Status follow_roots(web::WebClient& client);
+  Result<std::unique_ptr<web::WebClient>> connect() EXCLUDES(mutex_);
+  void disconnect(std::unique_ptr<web::WebClient> client) EXCLUDES(mutex_);
   void recall();
   Status remember() const;
+  [[nodiscard]] wire::WebAddress address_of(const std::string& path) const {
+    return {source_.server.host, source_.server.port, path};
+  }
   [[nodiscard]] std::string feed_address() const { return source_.server.host + source_.feed_path; }
 
   UpdateSource source_;
@@ -64,7 +67,7 @@ class Updater {
   std::atomic<std::int64_t> wire_bytes_{0};
   std::atomic<bool> cancelled_{false};
   Mutex mutex_;
-  net::HttpClient* client_ GUARDED_BY(mutex_) = nullptr;
+  web::WebClient* client_ GUARDED_BY(mutex_) = nullptr;
 };
 
 }  // namespace starling::updates

@@ -1,7 +1,5 @@
 #include "shared/crypto/tls.h"
 
-#include <array>
-
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/lean_library.h"
 #include "shared/crypto/openssl_handles.h"
@@ -41,19 +39,6 @@ Status trust_only(SSL_CTX* context, X509* authority) {
   SSL_CTX_set_cert_store(context, store.release());
   SSL_CTX_set_verify_depth(context, 1);  // the CA's path length of 0 forbids intermediates anyway
   return {};
-}
-
-// Trusts the CAs that browsers trust, from the places where Linux systems keep them. A build that is copied to another
-// system finds them there too.
-Status trust_public_authorities(SSL_CTX* context) {
-  constexpr std::array kBundles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                                   "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
-  for (const char* bundle : kBundles) {
-    if (SSL_CTX_load_verify_file(context, bundle) == 1) return {};
-  }
-  ERR_clear_error();
-  return Error{ErrorCode::unavailable,
-               "set up TLS: this system has no list of public certificate authorities; install ca-certificates"};
 }
 
 Status use_identity(SSL_CTX* context, const TlsIdentity& identity) {
@@ -115,9 +100,8 @@ bool is_certificate_alert(unsigned long code) {
   }
 }
 
-std::string explain_verification(long result, bool web = false) {
+std::string explain_verification(long result) {
   std::string text = X509_verify_cert_error_string(result);
-  if (web) return text;
   switch (result) {
     case X509_V_ERR_CERT_NOT_YET_VALID:
       return text + ": a clock is wrong; check this computer's date and time";
@@ -208,26 +192,6 @@ Result<TlsContext> TlsContext::peer(std::string_view ca_pem, const TlsIdentity& 
   return made;
 }
 
-Result<TlsContext> TlsContext::web_client(std::string_view host, std::string_view ca_pem) {
-  ContextPtr context = make_context(nullptr);
-  if (ca_pem.empty()) {
-    STARLING_TRY(trust_public_authorities(context.get()));
-  } else {
-    STARLING_ASSIGN(const X509Ptr authority, parse_certificate(ca_pem));
-    STARLING_TRY(trust_only(context.get(), authority.get()));
-  }
-  const std::string name(host);
-  X509_VERIFY_PARAM* parameters = SSL_CTX_get0_param(context.get());
-  X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  const bool is_address = X509_VERIFY_PARAM_set1_ip_asc(parameters, name.c_str()) == 1;
-  if (!is_address) VERIFY(X509_VERIFY_PARAM_set1_host(parameters, name.data(), name.size()) == 1);
-  ERR_clear_error();
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  TlsContext tls(std::move(context));
-  if (!is_address) tls.server_name_ = name;
-  return tls;
-}
-
 Result<TlsContext> TlsContext::first_contact() {
   ContextPtr context = make_context(nullptr);
   speak_as_member(context.get());
@@ -302,8 +266,7 @@ Error tls_error(const ssl_st* connection, std::string_view what, unsigned long c
   const std::string prefix = std::string(what) + ": ";
   const long result = connection != nullptr ? SSL_get_verify_result(connection) : X509_V_OK;
   if (result != X509_V_OK) {
-    const bool web = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name) != nullptr;
-    return {ErrorCode::unauthenticated, prefix + explain_verification(result, web)};
+    return {ErrorCode::unauthenticated, prefix + explain_verification(result)};
   }
   const char* reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
   const std::string text = reason != nullptr ? reason : "connection lost";

@@ -53,9 +53,6 @@ class TlsContext {
   static Result<TlsContext> coordinator_client(std::string_view ca_pem, const std::optional<TlsIdentity>& identity);
   // Context of links between volunteers, accepting and dialling alike: both must show a certificate of this CA.
   static Result<TlsContext> peer(std::string_view ca_pem, const TlsIdentity& identity);
-  // Context for a web server at `host`, a name or an address. Its certificate must be of a public CA that this system
-  // trusts or, if `ca_pem` is given, of that CA alone. unavailable when this system has no list of CAs.
-  static Result<TlsContext> web_client(std::string_view host, std::string_view ca_pem = {});
   // For first contact only: accepts any server. Follow with ca_from_chain and send nothing.
   static Result<TlsContext> first_contact();
 
@@ -64,14 +61,11 @@ class TlsContext {
   [[nodiscard]] ssl_ctx_st* new_reference() const;
   // Key of the identity that a peer's context was made with; none in other contexts.
   [[nodiscard]] const std::optional<PrivateKey>& peer_key() const { return peer_key_; }
-  // Server name that a client sends (SNI); empty: none.
-  [[nodiscard]] const std::string& server_name() const { return server_name_; }
 
  private:
   explicit TlsContext(std::shared_ptr<ssl_ctx_st> context) : context_(std::move(context)) {}
   std::shared_ptr<ssl_ctx_st> context_;
   std::optional<PrivateKey> peer_key_;
-  std::string server_name_;
 };
 
 // Peer ID of the other end of a finished handshake; unauthenticated when it showed no certificate.

@@ -16,9 +16,6 @@ TlsSession::TlsSession(const TlsContext& context, int socket) : ssl_(SSL_new(con
 TlsSession TlsSession::client(const TlsContext& context, int socket) {
   TlsSession session(context, socket);
   SSL_set_connect_state(session.native());
-  if (!context.server_name().empty()) {
-    VERIFY(SSL_set_tlsext_host_name(session.native(), context.server_name().c_str()) == 1);
-  }
   return session;
 }
 

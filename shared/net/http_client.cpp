@@ -194,8 +194,7 @@ class HttpClient::Connection {
 
   Status exchange_once(const HttpRequest& request, const Patience& patience, Receiver& receiver) {
     if (stream_ == nullptr) {
-      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until(),
-                                                  {.line = options_.line, .may_dial = options_.may_dial}));
+      STARLING_ASSIGN(stream_, TlsStream::connect(endpoint_, tls_, cancel_, patience.until(), options_.line));
       server_address_ = stream_->remote_address();
     }
     STARLING_TRY(stream_->write_all(request_text(request), patience.until()));
@@ -319,8 +318,8 @@ Result<std::string> fetch_pinned_ca(const Endpoint& endpoint, const Digest& ca_f
                                     const HttpOptions& options) {
   STARLING_ASSIGN(const crypto::TlsContext tls, crypto::TlsContext::first_contact());
   const CancelEvent never;
-  STARLING_ASSIGN(const auto stream, TlsStream::connect(endpoint, tls, never, monotonic_now() + options.deadline,
-                                                        {.line = options.line, .may_dial = options.may_dial}));
+  STARLING_ASSIGN(const auto stream,
+                  TlsStream::connect(endpoint, tls, never, monotonic_now() + options.deadline, options.line));
   return crypto::ca_from_chain(stream->native(), ca_fingerprint);
 }
 

@@ -1,7 +1,7 @@
-// HTTPS to the project's coordinator, or to a web host: kept connections, one deadline for a whole request, bounded
-// replies, no redirects. The TLS context decides which servers are accepted: a coordinator chains to the project's CA
-// and carries crypto::kCoordinatorName, whatever name was dialled. Replies must have a Content-Length; the
-// coordinator's and those of plain files do. The program ignores SIGPIPE.
+// HTTPS to the project's coordinator: kept connections, one deadline for a whole request, bounded replies, no
+// redirects. The TLS context decides which servers are accepted: a coordinator chains to the project's CA and carries
+// crypto::kCoordinatorName, whatever name was dialled. Replies must have a Content-Length, as the coordinator's do;
+// shared/web asks other hosts. The program ignores SIGPIPE.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,6 @@ struct Endpoint {
 
 struct Line;
 
-// Whether this IP address may be dialled; called for each address of the endpoint's name, right before it is dialled.
-using DialRule = std::function<Status(const std::string& address, int port)>;
-
 // Limits that hold for all requests of a client.
 struct HttpOptions {
   // Limit of one request: connect, send and receive together. Name look-ups are the system's, with their own limit.
@@ -41,7 +38,6 @@ struct HttpOptions {
   // Budget that all traffic in both directions is charged to; downloads of artefacts also wait for their turn. Must
   // outlive the client. Null: traffic is not counted.
   Line* line = nullptr;
-  DialRule may_dial = nullptr;  // null: any address may be dialled
 };
 
 // A complete reply, whatever its status. get and post return an error only when there was no reply: unavailable (no

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -97,18 +96,11 @@ std::string text_of(const Address& address) {
   return text;
 }
 
-Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel, TimePoint deadline,
-                             const DialRule& may_dial) {
+Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel, TimePoint deadline) {
   const std::string what = fmt::format("connect to {} port {}", endpoint.host, endpoint.port);
   STARLING_ASSIGN(const std::vector<Address> addresses, resolve(endpoint));
   Error last{ErrorCode::unavailable, what + ": the name has no address"};
   for (std::size_t i = 0; i < addresses.size() && !cancel.is_set(); ++i) {
-    if (may_dial != nullptr) {
-      if (const Status allowed = may_dial(text_of(addresses[i]), endpoint.port); !allowed.ok()) {
-        last = allowed.error();
-        continue;
-      }
-    }
     // An address that does not answer uses only its share of the time; the others keep theirs.
     const TimePoint now = monotonic_now();
     const auto left = static_cast<Duration::rep>(addresses.size() - i);
@@ -121,28 +113,12 @@ Result<int> connect_endpoint(const Endpoint& endpoint, const CancelEvent& cancel
 
 }  // namespace
 
-TimePoint monotonic_now() { return SystemClock().now(); }
-
-CancelEvent::CancelEvent() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { VERIFY(fd_ >= 0); }
-CancelEvent::~CancelEvent() { close(fd_); }
-
-void CancelEvent::set() {
-  const std::uint64_t one = 1;
-  VERIFY(write(fd_, &one, sizeof one) == sizeof one || errno == EAGAIN);
-}
-
-bool CancelEvent::is_set() const {
-  pollfd fd{fd_, POLLIN, 0};
-  return poll(&fd, 1, 0) > 0;
-}
-
 Result<std::unique_ptr<TlsStream>> TlsStream::connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
-                                                      const CancelEvent& cancel, TimePoint deadline,
-                                                      const StreamOptions& options) {
-  STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline, options.may_dial));
-  return open(std::unique_ptr<TlsStream>(
-                  new TlsStream(UniqueFd(fd), crypto::TlsSession::client(tls, fd), cancel, options.line)),
-              deadline);
+                                                      const CancelEvent& cancel, TimePoint deadline, Line* line) {
+  STARLING_ASSIGN(const int fd, connect_endpoint(endpoint, cancel, deadline));
+  return open(
+      std::unique_ptr<TlsStream>(new TlsStream(UniqueFd(fd), crypto::TlsSession::client(tls, fd), cancel, line)),
+      deadline);
 }
 
 Result<std::unique_ptr<TlsStream>> TlsStream::accept(UniqueFd socket, const crypto::TlsContext& tls,
@@ -166,72 +142,12 @@ std::string TlsStream::remote_address() const {
   return text_of(address);
 }
 
-TlsStream::~TlsStream() {
-  session_.close();
-  settle();
-  if (line_ != nullptr) {
-    line_->upload.take(monotonic_now(), -prepaid_.sent);
-    line_->download.take(monotonic_now(), -prepaid_.received);
-  }
-}
-
-void TlsStream::settle() {
-  if (line_ == nullptr) return;
-  const WireBytes moved = net::wire_bytes(socket_.get());
-  const TimePoint now = monotonic_now();
-  const auto pay = [now](LineBudget& budget, std::int64_t bytes, double& prepaid) {
-    const double paid = std::min(prepaid, static_cast<double>(bytes));
-    prepaid -= paid;
-    budget.take(now, static_cast<double>(bytes) - paid);
-  };
-  pay(line_->upload, moved.sent - settled_.sent, prepaid_.sent);
-  pay(line_->download, moved.received - settled_.received, prepaid_.received);
-  settled_ = moved;
-}
+TlsStream::~TlsStream() { session_.close(); }
 
 Result<std::size_t> TlsStream::await_turn(std::size_t wanted) {
-  if (line_ == nullptr) return wanted;
-  if (const double limit = line_->download.bytes_per_s(); limit != window_limit_) {
-    limit_window(socket_.get(), limit);
-    window_limit_ = limit;
-  }
-  const double turn = line_->download.turn_bytes();
-  if (turn <= 0) return wanted;
-  settle();
-  const TimePoint now = monotonic_now();
-  // More than one turn's bytes may have gathered while there was no limit, or in replies too short for full packets.
-  const std::int64_t repeated = std::max(repeated_bytes_, repeated_bytes(socket_.get()));
-  const auto more = static_cast<double>(repeated - std::exchange(repeated_bytes_, repeated));
-  line_->download.take(now, std::min(more, turn));
-  const TimePoint due = line_->download.reserve(now, std::max(0.0, turn - prepaid_.received));
-  prepaid_.received = std::max(prepaid_.received, turn);
-  STARLING_TRY(wait_until(due, "receive"));
-  return std::min(wanted, static_cast<std::size_t>(turn));
-}
-
-Result<std::size_t> TlsStream::await_upload(std::size_t wanted, TimePoint deadline) {
-  const double turn = line_ == nullptr ? 0 : line_->upload.turn_bytes();
-  if (turn <= 0) return wanted;
-  settle();
-  const std::size_t piece = std::min(wanted, static_cast<std::size_t>(turn));
-  const double on_the_line = static_cast<double>(piece) * kOnTheLine;
-  const TimePoint due = line_->upload.reserve(monotonic_now(), on_the_line);
-  prepaid_.sent += on_the_line;
-  STARLING_TRY(wait_until(std::min(due, deadline), "send"));
-  return piece;
-}
-
-Status TlsStream::wait_until(TimePoint due, std::string_view what) {
-  while (true) {
-    const Duration left = due - monotonic_now();
-    if (left <= Duration::zero()) return {};
-    const timespec timeout = {std::chrono::duration_cast<std::chrono::seconds>(left).count(),
-                              static_cast<long>((left % std::chrono::seconds(1)).count())};
-    pollfd cancelled{cancel_.fd(), POLLIN, 0};
-    if (ppoll(&cancelled, 1, &timeout, nullptr) > 0) {
-      return Error{ErrorCode::unavailable, std::string(what) + ": cancelled"};
-    }
-  }
+  const LineAccount::Turn turn = account_.download_turn(wanted);
+  STARLING_TRY(cancel_.wait_until(turn.due, "receive"));
+  return turn.bytes;
 }
 
 template <typename Call>
@@ -258,7 +174,7 @@ Result<std::size_t> TlsStream::drive(std::string_view what, TimePoint deadline, 
 
 Result<std::size_t> TlsStream::read_some(std::span<char> out, TimePoint deadline) {
   auto size = drive("receive", deadline, [&] { return session_.read(out); });
-  settle();
+  account_.settle();
   return size;
 }
 
@@ -267,14 +183,15 @@ Status TlsStream::write_all(std::string_view bytes, TimePoint deadline) {
   while (!bytes.empty()) {
     std::string_view piece = bytes;
     if (is_bulk) {
-      STARLING_ASSIGN(const std::size_t allowed, await_upload(bytes.size(), deadline));
-      piece = bytes.substr(0, allowed);
+      const LineAccount::Turn turn = account_.upload_turn(bytes.size());
+      STARLING_TRY(cancel_.wait_until(std::min(turn.due, deadline), "send"));
+      piece = bytes.substr(0, turn.bytes);
     }
     STARLING_ASSIGN(const std::size_t size, drive("send", deadline, [&] { return session_.write(piece); }));
     if (size == 0) return Error{ErrorCode::unavailable, "send: the other end closed the connection"};
     bytes.remove_prefix(size);
   }
-  settle();
+  account_.settle();
   return {};
 }
 

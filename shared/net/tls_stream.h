@@ -11,45 +11,22 @@
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/tls_session.h"
+#include "shared/net/cancel_event.h"
 #include "shared/net/http_client.h"
-#include "shared/net/line.h"
+#include "shared/net/line_account.h"
 
 namespace starling::net {
-
-TimePoint monotonic_now();
-
-// Set once, from any thread; wakes all waits on streams that use it, now and later.
-class CancelEvent {
- public:
-  CancelEvent();
-  ~CancelEvent();
-  CancelEvent(const CancelEvent&) = delete;
-  CancelEvent& operator=(const CancelEvent&) = delete;
-
-  void set();
-  [[nodiscard]] bool is_set() const;
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// Both pointers may be null.
-struct StreamOptions {
-  Line* line = nullptr;  // budget that the stream takes from
-  DialRule may_dial = nullptr;
-};
 
 class TlsStream {
  public:
   // Shorter writes are sent at once and paid for afterwards.
   static constexpr std::size_t kBulkBytes = 32 * 1024;
 
-  // `cancel` and the options' line must outlive the stream. permission_denied when the rule allows none of the
-  // endpoint's addresses; unavailable, deadline_exceeded, or unauthenticated (see tls.h).
+  // `cancel` and the line, which may be null, must outlive the stream. unavailable, deadline_exceeded, or
+  // unauthenticated (see tls.h).
   static Result<std::unique_ptr<TlsStream>> connect(const Endpoint& endpoint, const crypto::TlsContext& tls,
                                                     const CancelEvent& cancel, TimePoint deadline,
-                                                    const StreamOptions& options = {});
+                                                    Line* line = nullptr);
   // Wraps a non-blocking connection that another host has made to us; the stream closes it.
   static Result<std::unique_ptr<TlsStream>> accept(UniqueFd socket, const crypto::TlsContext& tls,
                                                    const CancelEvent& cancel, TimePoint deadline);
@@ -74,27 +51,15 @@ class TlsStream {
 
  private:
   TlsStream(UniqueFd socket, crypto::TlsSession session, const CancelEvent& cancel, Line* line)
-      : socket_(std::move(socket)), cancel_(cancel), line_(line), session_(std::move(session)) {}
+      : socket_(std::move(socket)), cancel_(cancel), account_(socket_.get(), line), session_(std::move(session)) {}
   static Result<std::unique_ptr<TlsStream>> open(std::unique_ptr<TlsStream> stream, TimePoint deadline);
-  // Charges the line with the bytes that passed since the last call.
-  void settle();
-  // Waits for a turn of a long write, and returns how many bytes may be sent now, at most `wanted`.
-  Result<std::size_t> await_upload(std::size_t wanted, TimePoint deadline);
-  Status wait_until(TimePoint due, std::string_view what);
   // Repeats `step` until it is over, waiting for the socket in between; 0 bytes when the other end closed.
   template <typename Call>
   Result<std::size_t> drive(std::string_view what, TimePoint deadline, const Call& step);
 
   UniqueFd socket_;
   const CancelEvent& cancel_;
-  Line* line_;
-  WireBytes settled_;
-  struct {
-    double sent = 0;
-    double received = 0;
-  } prepaid_;                        // bytes that were reserved and have not passed yet
-  std::int64_t repeated_bytes_ = 0;  // repeated_bytes() at the last turn
-  double window_limit_ = 0;          // limit that the connection's window was set for; 0: none
+  LineAccount account_;
   crypto::TlsSession session_;
 };
 

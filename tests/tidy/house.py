@@ -14,6 +14,7 @@ ARROWS = {
     "shared/control": ["shared/base", "shared/leaderboard", "shared/protocol", "shared/wire"],
     "shared/state": ["shared/base", "shared/crypto", "shared/run", "shared/wire"],
     "shared/net": ["shared/base", "shared/crypto", "shared/protocol", "shared/wire"],
+    "shared/web": ["shared/base", "shared/crypto", "shared/net", "shared/protocol", "shared/wire"],
     "shared/manifest": ["shared/base", "shared/crypto", "shared/protocol", "shared/run", "shared/wire"],
     "shared/swarm": ["shared/base", "shared/protocol", "shared/run", "shared/wire"],
     "shared/reach": ["shared/base", "shared/crypto"],
@@ -74,6 +75,8 @@ ARROWS = {
 # Tests mirror the tree (tests/client/session tests client/session): they may include their subject, everything it may
 # include, and tests/support. Some connect more real parts than their subject knows:
 EXTRA_TEST_ARROWS = {
+    "tests/shared/web": ["tests/shared/net"],  # a server of a few lines
+    "tests/client/updates": ["tests/shared/net"],  # the same
     "tests/client/optim": ["shared/state"],  # the vectors that optimizers update
     "tests/coordinator/operations": ["db/sqlite"],  # tampers with the audit log
     "tests/db/schema": ["db/postgres", "db/sqlite"],  # both make equal tables
@@ -106,7 +109,7 @@ DOORS = {
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),
-    "libcurl": (r"^curl/", ["coordinator/mail"]),
+    "libcurl": (r"^curl/", ["coordinator/mail", "shared/web"]),
     "libqrencode": (r"^qrencode\.h$", ["coordinator/web"]),
     "OpenSSL": (r"^openssl/", ["shared/crypto", "client/transport", "coordinator/gate"]),
     "BLAS": (r"^cblas\.h$", ["client/models"]),

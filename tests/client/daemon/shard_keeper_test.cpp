@@ -196,13 +196,13 @@ TEST_CASE("a manifest's mirrors are dialled only where plans may send this compu
   wire::DataOptions data;
   data.mirrors = {"https://localhost:9/", "https://192.168.0.1/", "https://169.254.169.254/latest/", "https://[::1]:9/",
                   "https://[fd00::1]/",   "https://[fe80::1]/",   "https://[::ffff:10.0.0.1]/"};
-  const auto why = [&](std::size_t mirror, const transport::AddressPolicy& addresses) {
+  const auto why = [&](std::size_t mirror, const net::AddressPolicy& addresses) {
     auto connected = connect_mirror(data, mirror, addresses, nullptr);
     REQUIRE(connected.ok());
     const testing::TempDir folder;
     return (*connected)->fetch({Digest(), 1}, folder / "shard", [](std::int64_t) { return true; }).error();
   };
-  const transport::AddressPolicy strict;
+  const net::AddressPolicy strict;
   CHECK(why(0, strict).message.find("this machine itself") != std::string::npos);
   CHECK(why(1, strict).message.find("a private network's address") != std::string::npos);
   CHECK(why(2, strict).message.find("never dialled") != std::string::npos);
@@ -210,7 +210,7 @@ TEST_CASE("a manifest's mirrors are dialled only where plans may send this compu
   CHECK(why(4, strict).message.find("a private network's address") != std::string::npos);
   CHECK(why(5, strict).message.find("never dialled") != std::string::npos);
   CHECK(why(6, strict).message.find("a private network's address") != std::string::npos);
-  const transport::AddressPolicy near = transport::policy_for_coordinator("127.0.0.1");
+  const net::AddressPolicy near = net::policy_for_coordinator("127.0.0.1");
   CHECK(why(0, near).code == ErrorCode::unavailable);  // nobody listens there
   CHECK(why(2, near).code == ErrorCode::permission_denied);
   CHECK(why(3, near).code == ErrorCode::unavailable);

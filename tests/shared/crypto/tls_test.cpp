@@ -169,23 +169,6 @@ TEST_CASE("an hour's error of the clock in either direction does not hide the co
   }
 }
 
-TEST_CASE("a web server is known by the name that was dialled, or by its address") {
-  const Project project;
-  const std::string ca = project.authority.certificate_pem();
-  const TlsIdentity host{*project.authority.issue_server(project.coordinator_key.public_key(),
-                                                         {.now = kNow, .hosts = {"downloads.example", "192.0.2.7"}}),
-                         project.coordinator_key};
-  const TlsContext server = project.server(host);
-  CHECK(TlsContext::web_client("downloads.example", ca)->server_name() == "downloads.example");
-  CHECK(TlsContext::web_client("192.0.2.7", ca)->server_name().empty());
-  CHECK(Link(*TlsContext::web_client("downloads.example", ca), server).up());
-  CHECK(Link(*TlsContext::web_client("192.0.2.7", ca), server).up());
-  CHECK(mentions(Link(*TlsContext::web_client("example", ca), server).client_error(), "hostname mismatch"));
-  CHECK(mentions(Link(*TlsContext::web_client("192.0.2.8", ca), server).client_error(), "IP address mismatch"));
-  const Link stranger(*TlsContext::web_client("downloads.example", Project().authority.certificate_pem()), server);
-  CHECK(stranger.client_error().code == ErrorCode::unauthenticated);
-}
-
 TEST_CASE("a certificate for servers only does not dial peers") {
   const Project project;
   const Link link(project.peer(project.coordinator()), project.peer(project.volunteer()));

@@ -1,9 +1,9 @@
-#include "client/transport/address_policy.h"
+#include "shared/net/address_policy.h"
 
 #include <doctest/doctest.h>
 
 using namespace starling;
-using namespace starling::transport;
+using namespace starling::net;
 
 TEST_CASE("public addresses may always be dialled") {
   for (const char* host : {"8.8.8.8", "100.128.0.1", "172.32.0.1", "2a00:1450::1", "::ffff:8.8.8.8"}) {

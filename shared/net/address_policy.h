@@ -7,7 +7,7 @@
 
 #include "shared/base/result.h"
 
-namespace starling::transport {
+namespace starling::net {
 
 struct AddressPolicy {
   bool allow_loopback = false;  // 127/8, ::1: several volunteers on one machine, tests
@@ -21,4 +21,4 @@ Status check_address(std::string_view host, int port, const AddressPolicy& polic
 // The least policy under which `host` passes: a client lets peers be as near as its coordinator is.
 AddressPolicy policy_for_coordinator(std::string_view host);
 
-}  // namespace starling::transport
+}  // namespace starling::net

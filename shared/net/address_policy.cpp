@@ -1,4 +1,4 @@
-#include "client/transport/address_policy.h"
+#include "shared/net/address_policy.h"
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace starling::transport {
+namespace starling::net {
 namespace {
 
 enum class Reach { global, local_network, loopback, never };
@@ -80,4 +80,4 @@ AddressPolicy policy_for_coordinator(std::string_view host) {
   return policy;
 }
 
-}  // namespace starling::transport
+}  // namespace starling::net
