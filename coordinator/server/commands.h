@@ -41,11 +41,12 @@ Status list_invites(const std::filesystem::path& directory);
 Status prepare_text(const dataset::TextOptions& options);
 Status prepare_images(const dataset::ImageOptions& options);
 
-// The run to create, and what its data may be.
+// A run to create, what its data may be, and checks of it to leave out.
 struct CreateOptions {
   std::filesystem::path directory;
   std::filesystem::path manifest;    // the file that describes the run
   bool held_out_may_repeat = false;  // held-out data may stand in the training data
+  bool mirrors_later = false;        // mirrors are not asked for a shard
 };
 // Prints the run's id as its last line.
 Status create_run(const CreateOptions& options);
@@ -81,6 +82,7 @@ struct SignOptions {
   std::optional<std::string> client_min;
   std::vector<std::string> mirrors;  // replace all mirrors; empty: unchanged, or none with no_mirrors
   bool no_mirrors = false;           // no mirrors: the coordinator gives the data out
+  bool mirrors_later = false;        // new mirrors are not asked for a shard
 };
 Status sign_run(const SignOptions& options);
 

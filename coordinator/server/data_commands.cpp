@@ -34,7 +34,10 @@ void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequest
              prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
   print_classes(prepared.classes);
   for (const std::string& note : prepared.notes) fmt::print("{}\n", note);
-  fmt::print("put '{}' on as many web servers as you like, and into manifest.toml:\n\n", cut.out.string());
+  fmt::print(
+      "put the files of '{}' on as many web servers (https) as you like; run create asks each for one of them.\n",
+      cut.out.string());
+  fmt::print("manifest.toml:\n\n");
   fmt::print("  [model]\n  {} = {}\n\n  [data]\n  kind = \"{}\"\n", setting, prepared.choices,
              word_of(prepared.data.kind));
   fmt::print("  shards = \"{}\"\n  mirrors = [\"https://…/\"]  # none: the coordinator serves them\n",

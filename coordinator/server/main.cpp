@@ -241,6 +241,8 @@ void add_run(CLI::App& cli, Commands& commands) {
   create->add_option("MANIFEST", created.manifest, "The run's description, TOML")->required();
   create->add_flag("--held-out-may-repeat", created.held_out_may_repeat,
                    "Make the run even if most of the held-out data stands in the training data");
+  create->add_flag("--mirrors-later", created.mirrors_later,
+                   "Do not ask mirrors for a shard: they are filled later, or cannot be reached from here");
   create->callback([&commands] { commands.chosen = [&commands] { return create_run(commands.training.create); }; });
   const auto add = [&](const char* name, const char* help, Status (*command)(const RunOptions&)) {
     CLI::App* added = run->add_subcommand(name, help);
@@ -287,6 +289,8 @@ void add_sign(CLI::App& cli, Commands& commands) {
                                  "https://HOST/FOLDER/ that gives its shards out, in place of all that are "
                                  "in it; may be given again");
   sign->add_flag("--no-mirrors", options.no_mirrors, "The coordinator gives them out")->excludes(mirrors);
+  sign->add_flag("--mirrors-later", options.mirrors_later,
+                 "Do not ask new mirrors for a shard: they are filled later, or cannot be reached from here");
   sign->callback([&commands] { commands.chosen = [&commands] { return sign_run(commands.training.sign); }; });
 }
 

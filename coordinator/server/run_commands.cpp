@@ -9,7 +9,9 @@
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
-"coordinator/server/data_notes.h" "coordinator/server/failing_trainers.h" #include
+#include "coordinator/server/data_notes.h"
+#include "coordinator/server/failing_trainers.h"
+#include "coordinator/server/mirror_inquiry.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
@@ -176,6 +178,7 @@ Status create_run(const CreateOptions& options) {
   if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
   const Status sound = wire::check_manifest(manifest);
   if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", manifest_file.string()));
+  if (!options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, project));
   STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
   STARLING_ASSIGN(const auto signed_manifest,
                   manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
@@ -208,6 +211,7 @@ Status sign_run(const SignOptions& options) {
   }
   if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
   if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
+  if (!options.mirrors.empty() && !options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, opened.project));
   if (begins_unsigned(opened.run, manifest)) {
     STARLING_TRY(name_initial_state(manifest, opened.project.files.artefacts()));
   }

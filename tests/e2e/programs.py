@@ -186,6 +186,7 @@ class Coordinator:
         self.folder = Path(folder)
         self.address = host_and_port(host, free_port(host))
         self.url = f"https://{self.address}/"
+        self.create_options = []  # of run create
         self.server = Program("coordinator", [BIN / "starling-coordinator", "serve", self.folder], log_path)
         self.servers = [self.server]
 
@@ -200,7 +201,7 @@ class Coordinator:
         return last_line(self.command("invite", "new", self.folder, *options).stdout)
 
     def create_run(self, manifest_path):
-        return last_line(self.command("run", "create", self.folder, manifest_path).stdout)
+        return last_line(self.command("run", "create", self.folder, manifest_path, *self.create_options).stdout)
 
     def start_run(self, run):
         self.command("run", "start", self.folder, run)
