@@ -69,8 +69,10 @@ std::optional<Activity> Session::round_activity() const {
 Activity Session::activity(TimePoint now) const {
   if (const std::optional<Activity> in_round = round_activity()) return *in_round;
   if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
-  if (computation_.waits_after_failure(now)) {
-    if (computation_.lacks_data()) return {Phase::waiting, computation_.failure(), "it is here"};
+  const bool put_off = computation_.waits_after_failure(now);
+  if (put_off && computation_.lacks_data()) {
+    if (!pause_.requested) return {Phase::waiting, computation_.failure(), "it is here"};
+  } else if (put_off) {
     return {Phase::waiting, "the trainer failed: " + computation_.failure(), "the next try, in a moment"};
   }
   if (pause_.requested) return {Phase::paused, pause_.reason, "you resume"};
