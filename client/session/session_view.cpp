@@ -71,7 +71,7 @@ Activity Session::activity(TimePoint now) const {
   if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
   const bool put_off = computation_.waits_after_failure(now);
   if (put_off && computation_.lacks_data()) {
-    if (!pause_.requested) return {Phase::waiting, computation_.failure(), "it is here"};
+    if (!pause_.requested) return {Phase::waiting, computation_.failure(), "it has come"};
   } else if (put_off) {
     return {Phase::waiting, "the trainer failed: " + computation_.failure(), "the next try, in a moment"};
   }

@@ -30,6 +30,8 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "the group went on without this computer"),
     QT_TRANSLATE_NOOP("Daemon", "the trainer failed"),
     QT_TRANSLATE_NOOP("Daemon", "the next try, in a moment"),
+    QT_TRANSLATE_NOOP("Daemon", "waiting for training data"),
+    QT_TRANSLATE_NOOP("Daemon", "it has come"),
     QT_TRANSLATE_NOOP("Daemon", "preparing the run"),
     QT_TRANSLATE_NOOP("Daemon", "asking the coordinator for the run"),
     QT_TRANSLATE_NOOP("Daemon", "downloading the training data"),

@@ -88,6 +88,14 @@
         <translation>следующая попытка, вот-вот</translation>
     </message>
     <message>
+        <source>waiting for training data</source>
+        <translation>ожидаются данные для обучения</translation>
+    </message>
+    <message>
+        <source>it has come</source>
+        <translation>они придут</translation>
+    </message>
+    <message>
         <source>preparing the run</source>
         <translation>подготовка к обучению</translation>
     </message>
