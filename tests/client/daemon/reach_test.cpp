@@ -64,13 +64,13 @@ wire::HeartbeatReply waits_at(const Computer& relay, const Computer& caller) {
 TEST_CASE("the coordinator hears how much the volunteer permits to relay") {
   const transport::testing::Project project;
   Computer computer(project);
-  CHECK(computer.told().relay_bytes_per_s == 0);
+  CHECK(computer.told().relaying.bytes_per_s == 0);
   computer.permit_relaying(1000);
-  CHECK(computer.told().relay_bytes_per_s == 1000);
+  CHECK(computer.told().relaying.bytes_per_s == 1000);
   CHECK(computer.told().listen_port == 7);  // no router has opened another
-  CHECK(computer.told().posted_at.is_zero());
+  CHECK(computer.told().relaying.posted_at.is_zero());
   computer.permit_relaying(0);
-  CHECK(computer.told().relay_bytes_per_s == 0);
+  CHECK(computer.told().relaying.bytes_per_s == 0);
 }
 
 TEST_CASE("the volunteer sees whether others can dial this computer once the coordinator has said so") {
@@ -100,12 +100,12 @@ TEST_CASE("a computer that nobody can dial waits at a relay that serves it, and 
   serve.relaying.bytes_per_round = 1 << 20;
   relay.follow(serve);
   caller.follow(waits_at(relay, caller));
-  wait_until([&] { return caller.told().posted_at == relay.member.id; });
+  wait_until([&] { return caller.told().relaying.posted_at == relay.member.id; });
   wait_until([&] { return caller.changes > 0; });
   CHECK(caller.described().relay == relay.member.id);
   wait_until([&] { return relay.described().clients == 1; });
   caller.follow({});
-  CHECK(caller.told().posted_at.is_zero());
+  CHECK(caller.told().relaying.posted_at.is_zero());
 }
 
 TEST_CASE("nothing is relayed without the volunteer's permission, whatever the coordinator says") {
@@ -120,6 +120,6 @@ TEST_CASE("nothing is relayed without the volunteer's permission, whatever the c
   relay.follow(serve);
   caller.follow(waits_at(relay, caller));
   wait_until([&] { return !caller.described().relay_problem.empty(); });
-  CHECK(caller.told().posted_at.is_zero());
+  CHECK(caller.told().relaying.posted_at.is_zero());
   CHECK(relay.described().clients == 0);
 }
