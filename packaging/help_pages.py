@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HEADINGS = ("Positionals:", "Arguments:", "Options:", "Subcommands:")
-HOME = "~"
+HOME = "/~"  # programs pass over a home that is no absolute path
 ENTRY_INDENT = "  "
 SEE_ALSO = {
     "starling": ["starlingd(1)", "starling-tray(1)"],
@@ -107,7 +107,7 @@ def read_command(folder, words, clean):
     environment = {"HOME": HOME, "PATH": os.defpath, "LC_ALL": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"}
     shown = subprocess.run([folder / words[0], *words[1:], "--help"], capture_output=True, text=True, check=True,
                            env=environment)
-    before, entries, after = sections_of(clean(shown.stdout))
+    before, entries, after = sections_of(clean(shown.stdout.replace(HOME + "/", "~/")))
     about = next(line for line in before if line and not line.startswith("Usage:"))
     command = Command(words, about.partition(": ")[2] if len(words) == 1 else about)
     command.positionals = [entry_of(text) for text in entries["Positionals:"] + entries["Arguments:"]]
