@@ -123,7 +123,12 @@ std::int64_t shard_bytes_held(const wire::DataOptions& data) {
 
 }  // namespace
 
-Error without_certificate(const Error& refused, const Error& renewal) { return {refused.code, renewal.message}; }
+Error without_certificate(const Error& refused, const Error& renewal) {
+  const std::size_t prefix = refused.message.find(": ");
+  const std::string cause = prefix == std::string::npos ? refused.message : refused.message.substr(prefix + 2);
+  if (renewal.message.find(cause) != std::string::npos) return {refused.code, renewal.message};
+  return {refused.code, fmt::format("{}; {}", refused.message, renewal.message)};
+}
 
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched) {
   if (kept.run_id != fetched.run_id || kept.initial_state_digest.is_zero()) return {};

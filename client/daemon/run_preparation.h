@@ -53,8 +53,8 @@ struct PreparationOptions {
 // same run, does not: it is from before that was signed.
 Status check_beginning(const wire::RunManifest& kept, const wire::RunManifest& fetched);
 
-// The error of a member whose certificate was refused, and cannot be renewed: the second says what is in the way, and
-// nothing is said twice.
+// The error of a member whose certificate was refused, and cannot be renewed. Where both have one cause, it is said
+// once.
 Error without_certificate(const Error& refused, const Error& renewal);
 
 // Refuses a run that needs a later version than this one as unsupported, and calls `too_old` with it. The manifest may

@@ -56,18 +56,38 @@ Status fold_table(Connection& connection, const NameTable& table, std::int64_t& 
   return {};
 }
 
+// Whether a table has such rows.
+Result<bool> has_rows(Connection& connection, std::string_view which) {
+  for (const NameTable& table : kTables) {
+    STARLING_ASSIGN(const auto rows,
+                    texts(connection, fmt::format("SELECT {} FROM {} {}LIMIT 1", table.name, table.table, which)));
+    if (!rows.empty()) return true;
+  }
+  return false;
+}
+
+Result<bool> lacks_keys(Connection& connection) { return has_rows(connection, "WHERE name_fold IS NULL "); }
+
 Result<bool> is_up_to_date(Connection& connection) {
   STARLING_ASSIGN(Statement find, connection.prepare("SELECT value FROM setting WHERE name = ?"));
   STARLING_ASSIGN(const bool there, find.bind(kRulesSetting).step());
-  bool same = there && find.text(0) == name_rules();
-  for (const NameTable& table : kTables) {
-    // Without a setting a table without rows is up to date: a database that is to take a copy stays without rows.
-    const std::string_view which = same ? "WHERE name_fold IS NULL " : "";
-    STARLING_ASSIGN(const auto rows,
-                    texts(connection, fmt::format("SELECT {} FROM {} {}LIMIT 1", table.name, table.table, which)));
-    if (!rows.empty()) return false;
-  }
-  return true;
+  const bool same = there && find.text(0) == name_rules();
+  // Without a setting a table without rows is up to date: a database that is to take a copy stays without rows.
+  STARLING_ASSIGN(const bool behind, same ? lacks_keys(connection) : has_rows(connection, ""));
+  return !behind;
+}
+
+Status fold_all(Connection& connection) {
+  STARLING_ASSIGN(Transaction transaction, Transaction::begin(connection, TransactionKind::write));
+  STARLING_ASSIGN(const bool meanwhile, is_up_to_date(connection));
+  if (meanwhile) return {};
+  std::int64_t twins = 0;
+  for (const NameTable& table : kTables) STARLING_TRY(fold_table(connection, table, twins));
+  STARLING_ASSIGN(Statement note,
+                  connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET "
+                                     "value = excluded.value"));
+  STARLING_TRY(note.bind(kRulesSetting, name_rules()).run());
+  return transaction.commit();
 }
 
 // The twins, with the name that each is like.
@@ -120,16 +140,11 @@ Status expect_free(Connection& connection, const NameTable& table, const std::st
 Status bring_names_up_to_date(Connection& connection) {
   STARLING_ASSIGN(const bool before, is_up_to_date(connection));
   if (before) return {};
-  STARLING_ASSIGN(Transaction transaction, Transaction::begin(connection, TransactionKind::write));
-  STARLING_ASSIGN(const bool meanwhile, is_up_to_date(connection));
-  if (meanwhile) return {};
-  std::int64_t twins = 0;
-  for (const NameTable& table : kTables) STARLING_TRY(fold_table(connection, table, twins));
-  STARLING_ASSIGN(Statement note,
-                  connection.prepare("INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET "
-                                     "value = excluded.value"));
-  STARLING_TRY(note.bind(kRulesSetting, name_rules()).run());
-  return transaction.commit();
+  const Status folded = fold_all(connection);
+  if (folded.ok()) return {};
+  // Where every name has its keys, by the rules of before, a full disk keeps nobody from looking at the project.
+  STARLING_ASSIGN(const bool lacking, lacks_keys(connection));
+  return lacking ? folded : Status();
 }
 
 Result<std::vector<NameClash>> clashing_names(const std::filesystem::path& file) {

@@ -69,6 +69,9 @@ TEST_CASE("a clock that makes certificates look bad is told once") {
   CHECK(told.message ==
         "renew this computer's certificate: set up TLS: certificate is not yet valid: a clock is wrong");
   CHECK(told.code == ErrorCode::unauthenticated);
+  const Error stranger = without_certificate(cause.prefixed("get the run from the coordinator"),
+                                             {ErrorCode::failed_precondition, "this computer has not joined"});
+  CHECK(stranger.message == "get the run from the coordinator: " + cause.message + "; this computer has not joined");
 }
 
 TEST_CASE("a run for a later version is refused with that version, whatever else it says") {
