@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Data files of many forms: each is refused when the run is created, with the file and what is wrong in it, or taken."""
+"""Data files of many forms: each is refused when the run is created, with the file and what is wrong in it, or trained on.
+And a volunteer whose trainer fails: its owner is told, and the operator."""
 
 import json
+import os
 import random
 import shutil
 import struct
@@ -74,7 +76,7 @@ WORDS = tensors(words(drawn()))
 FLOATS = pixels(SAMPLES, 1, "F32")
 MANY_NAN = ("inputs", "F32", [SAMPLES, SIDE * SIDE], struct.pack("<f", float("nan")) * (SAMPLES * SIDE * SIDE))
 
-# Kind, the training file, and words of the refusal; None: it is taken.
+# Kind, the training file, and words of the refusal; None: it is trained on.
 CASES = {
     "good": ("labelled", GOOD, None),
     "floats": ("labelled", tensors(FLOATS, labels(classes())), None),
@@ -136,13 +138,19 @@ HELD_OUT_FILES = {"labelled": tensors(pixels(HELD_OUT, 2), labels(classes(HELD_O
                   "tokens": tensors(words(drawn(2000, 2)))}
 
 
-class ManyForms(unittest.TestCase):
+class Project(unittest.TestCase):
+    """A served project with one volunteer, who is not started."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="starling-e2e-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
-        cls.coordinator.init("Data")
+        cls.link = cls.coordinator.init("Data")
+        cls.coordinator.serve()
+        cls.addClassCleanup(cls.coordinator.server.stop)
+        cls.volunteer = programs.Volunteer("ada", cls.folder / "ada", cls.folder / "ada.log")
+        cls.addClassCleanup(cls.volunteer.daemon.stop)
 
     def create(self, name, kind, train):
         files = self.folder / name
@@ -154,7 +162,12 @@ class ManyForms(unittest.TestCase):
             "data": {"kind": kind, "train": "train", "validation": "held_out"}})
         return self.coordinator.command("run", "create", self.coordinator.folder, manifest, check=False)
 
-    def test_what_nobody_can_train_on_is_refused_with_the_file_and_the_reason(self):
+    def say(self, *command):
+        return self.coordinator.command(*command, check=False).stdout
+
+
+class ManyForms(Project):
+    def test_1_what_nobody_can_train_on_is_refused_with_the_file_and_the_reason(self):
         for name, (kind, train, refusal) in CASES.items():
             with self.subTest(name):
                 done = self.create(name, kind, train)
@@ -162,6 +175,49 @@ class ManyForms(unittest.TestCase):
                 if refusal is not None:
                     self.assertIn(refusal, done.stderr)
                     self.assertIn(str(self.folder / name), done.stderr)
+
+    def test_2_what_is_taken_is_trained_on(self):
+        self.volunteer.start()
+        self.volunteer.join(self.link)
+        for name in [name for name, case in CASES.items() if case[2] is None]:
+            with self.subTest(name):
+                self.coordinator.start_run(name)
+                programs.wait_until(lambda: self.coordinator.run_status(name)["ledger_samples"] > 0, f"{name} is trained on")
+                self.assertEqual([p for p in self.volunteer.status()["problems"] if "trainer" in p], [])
+                self.coordinator.pause_run(name)
+                self.say("run", "retire", self.coordinator.folder, name)
+
+
+class FailingTrainer(Project):
+    def test_a_trainer_that_dies_again_and_again_is_told_of_on_both_sides(self):
+        self.assertEqual(self.create("good", "labelled", GOOD).returncode, 0)
+        self.coordinator.start_run("good")
+        # The daemon takes the trainer from its own folder.
+        own = self.folder / "bin"
+        own.mkdir()
+        shutil.copy(programs.BIN / "starlingd", own)
+        (own / "starling-trainer").write_text("#!/bin/sh\nexit 3\n")
+        os.chmod(own / "starling-trainer", 0o755)
+        self.volunteer.daemon.command[0] = own / "starlingd"
+        self.volunteer.start()
+        self.volunteer.join(self.link)
+
+        def problem():
+            return next((p for p in (self.volunteer.status() or {}).get("problems", []) if "the trainer fails" in p), None)
+
+        programs.wait_until(problem, "the volunteer's status says it")
+        doctor = self.volunteer.command("doctor", check=False)
+        self.assertEqual(doctor.returncode, 4, doctor.stdout)
+        self.assertIn("the trainer fails", doctor.stdout)
+        self.assertNotIn("Nothing is wrong here", doctor.stdout)
+
+        words = "the trainer of the only computer that should train fails: "
+        programs.wait_until(lambda: words in self.say("run", "status", self.coordinator.folder, "good"),
+                            "run status says it, with the reason")
+        self.assertEqual(self.coordinator.run_status("good")["trainers_failing"], 1)
+        self.assertRegex(self.say("doctor", self.coordinator.folder), f"PROBLEM  trainers of run good: {words}")
+        self.assertIn(words, self.coordinator.server.log())
+        self.assertNotIn(str(self.folder), self.say("run", "status", self.coordinator.folder, "good"))
 
 
 if __name__ == "__main__":
