@@ -9,6 +9,9 @@ namespace {
 
 constexpr Duration kTime = Patience::kAccusationTime;
 constexpr Duration kLongerTime = kTime * 3 / 2;
+// For others to confirm it after the accused has answered: those to whom the accused is unwell say so as soon as they
+// hear that it is lost, so this has to be longer than a frame's way there and back, and not by much.
+constexpr Duration kTimeAfterAnswer = std::chrono::milliseconds(300);
 // For the begin of a member that others have lost; less than half of stall_floor, within which they want an inventory.
 constexpr Duration kTimeToBegin = std::chrono::seconds(4);
 
@@ -40,6 +43,33 @@ std::vector<LostMember> Accusations::confirmed(TimePoint now) {
   return confirmed;
 }
 
+Result<bool> Accusations::take(TimePoint now, Rank sender, const wire::LostSet& said) {
+  STARLING_ASSIGN(const bool news, sets_.take(now, said));
+  const bool of_itself = sender != said.rank && said.lost.test(sender) && sets_.accuses(said.rank, sender);
+  if (!of_itself) return news;
+  TimePoint& answered = answered_at_[sender];
+  if (answered != kNever && answered >= sets_.accused_at(sender)) return news;
+  answered = now;
+  parts_.patience.wake_by(now + kTimeAfterAnswer);
+  return news;
+}
+
+void Accusations::on_overslept(Duration slept) {
+  sets_.on_overslept(slept);
+  for (TimePoint& at : answered_at_) at += at == kNever ? Duration::zero() : slept;
+}
+
+TimePoint Accusations::ends(Rank accused) const {
+  const TimePoint began = sets_.accused_at(accused);
+  const bool linked = accused == parts_.roster.self() || parts_.roster.linked(accused);
+  // Those who cannot tell wait for the judgement of those who can.
+  TimePoint ends = began + (linked ? kTime : kLongerTime);
+  const TimePoint answered = answered_at_[accused];
+  if (answered != kNever && answered >= began) ends = std::min(ends, answered + kTimeAfterAnswer);
+  const TimePoint odds = sets_.at_odds_since(accused);
+  return odds == kNever ? ends : std::max(ends, odds + kTime);
+}
+
 std::vector<LostMember> Accusations::ended(TimePoint now) {
   const Roster& roster = parts_.roster;
   for (Rank accused = 0; accused < roster.size(); ++accused) {
@@ -53,13 +83,9 @@ std::vector<LostMember> Accusations::ended(TimePoint now) {
       parts_.patience.wake_by(begins_by);
       continue;
     }
-    // Those who cannot tell wait for the judgement of those who can.
-    TimePoint ends = sets_.accused_at(accused) + (linked ? kTime : kLongerTime);
-    const TimePoint odds = sets_.at_odds_since(accused);
-    if (odds != kNever) ends = std::max(ends, odds + kTime);
-    if (now < ends) {
-      parts_.patience.wake_by(ends);
-    } else if (!self || odds == kNever) {
+    if (now < ends(accused)) {
+      parts_.patience.wake_by(ends(accused));
+    } else if (!self || sets_.at_odds_since(accused) == kNever) {
       return unconfirmed(accused);
     }
   }

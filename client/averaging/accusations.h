@@ -28,9 +28,15 @@ class Accusations {
   };
 
   Accusations(const AllReduceOptions& options, const Parts& parts)
-      : parts_(parts), sets_(parts.group, parts.roster, options) {}
+      : parts_(parts), sets_(parts.group, parts.roster, options), answered_at_(parts.roster.size(), kNever) {}
 
   [[nodiscard]] LostSets& sets() { return sets_; }
+
+  // Takes a member's signed set, sent by anybody, as LostSets::take() does. Who passes on that it is lost itself has
+  // answered the accusation, and those who hear that wait no longer for it.
+  Result<bool> take(TimePoint now, Rank sender, const wire::LostSet& said);
+  // This process stood still for this long, which is nobody else's fault.
+  void on_overslept(Duration slept);
 
   // Members that are lost because they are not well here either, or because enough others say so.
   [[nodiscard]] std::vector<LostMember> confirmed(TimePoint now);
@@ -45,10 +51,13 @@ class Accusations {
   [[nodiscard]] bool disputed() const {
     return !parts_.seals.proofs().empty() || parts_.seals.dispute_ends() != kNever;  // a proof may be on its way here
   }
+  // When the accusers are lost unless others confirm what they say.
+  [[nodiscard]] TimePoint ends(Rank accused) const;
   [[nodiscard]] std::vector<LostMember> unconfirmed(Rank accused);
 
   Parts parts_;
   LostSets sets_;
+  std::vector<TimePoint> answered_at_;  // by rank: when the member first answered its present accusers here
 };
 
 }  // namespace starling::averaging

@@ -326,7 +326,7 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
 void AllReduce::Impl::notice_oversleeping(TimePoint now) {
   const Duration slept = patience_.notice_oversleeping(now);
   late_.on_overslept(slept);
-  accusations_.sets().on_overslept(slept);
+  accusations_.on_overslept(slept);
 }
 
 void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {

@@ -86,7 +86,7 @@ class AllReduce::Impl {
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
   // Somebody's signed lost set, from itself or passed on.
-  Status on_lost_set(TimePoint now, const wire::LostSet& said);
+  Status on_lost_set(TimePoint now, Rank from, const wire::LostSet& said);
   Status on_done(TimePoint now, Rank from, Payload payload);
   Status on_seal(TimePoint now, Rank from, Payload payload);
   // Members that the round goes on without ask for its result.

@@ -59,7 +59,7 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
       return on_inventory(now, from, payload);
     case FrameType::lost_set: {
       STARLING_ASSIGN(const wire::LostSet said, wire::decode_lost_set(payload, roster_.size()));
-      return on_lost_set(now, said);
+      return on_lost_set(now, from, said);
     }
     case FrameType::done:
       return on_done(now, from, payload);
@@ -204,7 +204,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
     lose(now, {{from, "it complains about members that are well"}});
     return {};
   }
-  STARLING_TRY(on_lost_set(now, accusations_.sets().lost_set(from, inventory.lost, inventory.signature)));
+  STARLING_TRY(on_lost_set(now, from, accusations_.sets().lost_set(from, inventory.lost, inventory.signature)));
   if (late_.late() || roster_.lost(from)) return {};
   roster_.learn_terms_of_lost(inventory);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);
@@ -212,8 +212,8 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
   return {};
 }
 
-Status AllReduce::Impl::on_lost_set(TimePoint now, const wire::LostSet& said) {
-  STARLING_ASSIGN(const bool news, accusations_.sets().take(now, said));
+Status AllReduce::Impl::on_lost_set(TimePoint now, Rank from, const wire::LostSet& said) {
+  STARLING_ASSIGN(const bool news, accusations_.take(now, from, said));
   if (!news) return {};
   judge_accusations(now);
   if (late_.late()) return {};

@@ -80,6 +80,21 @@ TEST_CASE("whom one alone has lost stays, and who has lost it gets the result la
   }
 }
 
+TEST_CASE("who answers an accusation keeps the group waiting for a moment only") {
+  for (const std::size_t members : {4, 5, 8}) {
+    CAPTURE(members);
+    InMemoryGroup calm(small(members));
+    calm.run();
+    InMemoryGroup group(small(members), {{.kind = Kind::denounce, .rank = 0, .other = 2, .event = 20}});
+    check_kept(group, 0, 2);
+    for (Rank rank = 1; rank < members; ++rank) {
+      CAPTURE(rank);
+      CHECK(lost(group, rank, 0));
+      CHECK(group.outcome(rank)->elapsed < calm.outcome(rank)->elapsed + 800ms);
+    }
+  }
+}
+
 TEST_CASE("an accusation that only one member gets to hear is passed on") {
   for (Rank victim = 1; victim < 5; ++victim) {
     for (Rank confidant = 1; confidant < 5; ++confidant) {
