@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "shared/base/free_with.h"
+
 namespace starling::sensors {
 namespace {
 
@@ -29,10 +31,7 @@ constexpr Where kNetwork = {"org.freedesktop.NetworkManager", "/org/freedesktop/
 constexpr Where kGameMode = {"com.feralinteractive.GameMode", "/com/feralinteractive/GameMode",
                              "com.feralinteractive.GameMode"};
 
-struct MessageFree {
-  void operator()(sd_bus_message* message) const { sd_bus_message_unref(message); }
-};
-using Message = std::unique_ptr<sd_bus_message, MessageFree>;
+using Message = std::unique_ptr<sd_bus_message, FreeWith<sd_bus_message_unref>>;
 
 std::uint64_t monotonic_us() {
   timespec now{};

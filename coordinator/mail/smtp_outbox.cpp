@@ -10,25 +10,20 @@
 #include <string_view>
 #include <utility>
 
+#include "shared/base/free_with.h"
 #include "shared/base/log.h"
+#include "shared/base/verify.h"
 
 namespace starling::mail {
 namespace {
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* what) const {
-    Free(what);
-  }
-};
-using Handle = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
-using Lines = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
-using Mime = std::unique_ptr<curl_mime, Freed<curl_mime_free>>;
+using Handle = std::unique_ptr<CURL, FreeWith<curl_easy_cleanup>>;
+using Lines = std::unique_ptr<curl_slist, FreeWith<curl_slist_free_all>>;
+using Mime = std::unique_ptr<curl_mime, FreeWith<curl_mime_free>>;
 
 void add(Lines& lines, const std::string& line) {
   curl_slist* longer = curl_slist_append(lines.get(), line.c_str());
-  if (longer == nullptr) return;
+  VERIFY(longer != nullptr);
   (void)lines.release();  // it is the head of the longer list
   lines.reset(longer);
 }

@@ -15,18 +15,12 @@
 #include <string_view>
 
 #include "shared/base/clock.h"
+#include "shared/base/free_with.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 
 namespace starling::crypto {
 
-template <auto Free>
-struct FreeWith {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 using MdContextPtr = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;

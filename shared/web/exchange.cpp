@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "shared/base/free_with.h"
 #include "shared/net/address_policy.h"
 #include "shared/net/line_account.h"
 
@@ -24,18 +25,11 @@ constexpr const char* kCiphersOfTls12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::int64_t kPollMsMax = 1000;
 constexpr std::size_t kShownMax = 200;  // bytes of a foreign text in messages
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* what) const {
-    Free(what);
-  }
-};
-using Handle = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
-using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;
-using Lines = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
-using Url = std::unique_ptr<CURLU, Freed<curl_url_cleanup>>;
-using Text = std::unique_ptr<char, Freed<curl_free>>;
+using Handle = std::unique_ptr<CURL, FreeWith<curl_easy_cleanup>>;
+using Multi = std::unique_ptr<CURLM, FreeWith<curl_multi_cleanup>>;
+using Lines = std::unique_ptr<curl_slist, FreeWith<curl_slist_free_all>>;
+using Url = std::unique_ptr<CURLU, FreeWith<curl_url_cleanup>>;
+using Text = std::unique_ptr<char, FreeWith<curl_free>>;
 
 void add(Lines& lines, const std::string& line) {
   curl_slist* longer = curl_slist_append(lines.get(), line.c_str());
