@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -105,8 +106,18 @@ void print_row(const sim::SwarmOptions& options, const sim::SwarmResult& result,
       result.batch_filled, result.honest_samples_beyond, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
 }
 
-// The loss at the end: half the mean squared distance of a parameter from samples' targets, whose variance is 1/3.
-double loss(const sim::SwarmResult& result) { return 0.5 * (result.distance_last * result.distance_last + 1.0 / 3); }
+// The loss after a round: half the mean squared distance of a parameter from samples' targets, whose variance is 1/3.
+double loss(const sim::SwarmResult& result, RoundIndex round) {
+  const auto after = result.distances.upper_bound(round);
+  const double distance = after == result.distances.begin() ? result.distance_first : std::prev(after)->second;
+  return 0.5 * (distance * distance + 1.0 / 3);
+}
+
+// The losses of one swarm over another's after equally many rounds: as many as both have had.
+double loss_ratio(const sim::SwarmResult& one, const sim::SwarmResult& other) {
+  const RoundIndex round = std::min(one.rounds_decided, other.rounds_decided) - 1;
+  return loss(one, round) / loss(other, round);
+}
 
 // The losses of swarms with poisoners over those without, at worst.
 struct Worst {
@@ -136,13 +147,13 @@ std::string harmed(const sim::SwarmOptions& options, const sim::SwarmResult& lie
     return result.virtual_s / static_cast<double>(std::max<std::int64_t>(1, result.rounds_decided));
   };
   const double slower = round_s(lied_to) / round_s(alone);
-  const double worse = loss(lied_to) / loss(alone);
+  const double worse = loss_ratio(lied_to, alone);
   Worst::note(worse, worst.loss);
   if (is_centered(options)) {
     sim::SwarmOptions of_mean = options;
     of_mean.aggregation = "mean";
     of_mean.steps_with_momentum = true;
-    Worst::note(loss(*sim::run_swarm(of_mean)) / loss(alone), worst.of_mean);
+    Worst::note(loss_ratio(*sim::run_swarm(of_mean), alone), worst.of_mean);
   }
   const bool bears = worse <= (is_centered(options) ? kCenteredLossMax : kLossMax) || turns_about(options);
   if (options.byzantine == "poisoner" && !bears)

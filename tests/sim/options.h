@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "shared/base/clock.h"
@@ -103,6 +104,7 @@ struct SwarmResult {
   std::int64_t feedbacks_checked = 0;  // rounds after which all that codecs had left out was found with the members
   double distance_first = 0;           // the model's distance from the optimum at the beginning
   double distance_last = 0;
+  std::map<RoundIndex, double> distances;  // after each round's step
   std::uint64_t events = 0;
   double virtual_s = 0;
 };

@@ -51,6 +51,13 @@ constexpr AccountId kSybilAccount = 1'000'000;
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
+// The model's distance from the optimum: the root mean square of a parameter.
+double distance(std::span<const float> parameters) {
+  double sum = 0;
+  for (const float value : parameters) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum / static_cast<double>(parameters.size()));
+}
+
 class Swarm final : private World, private Network::Mediator {
  public:
   Swarm(const SwarmOptions& options, wire::RunManifest manifest)
@@ -108,6 +115,7 @@ class Swarm final : private World, private Network::Mediator {
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
   void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) override {
     invariants_.on_step(round, before, after);
+    result_.distances[round] = distance(after.first(peers_.front()->parameters().size()));
   }
   void fail(std::string what) override { invariants_.fail(std::move(what)); }
   void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;
@@ -144,7 +152,6 @@ class Swarm final : private World, private Network::Mediator {
   void check_well(RoundIndex rounds_before_calm);
   double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
   Peer& random_peer() { return *peers_[std::uniform_int_distribution<std::size_t>(0, peers_.size() - 1)(rng_)]; }
-  [[nodiscard]] double distance(const Peer& peer) const;
   [[nodiscard]] double filled(const core::RoundDecided& round) const;
   [[nodiscard]] TimePoint kills_begin() const { return TimePoint() + options_.length / 3; }
   [[nodiscard]] bool kills_begun() const {
@@ -526,12 +533,6 @@ void Swarm::fault() {
   }
 }
 
-double Swarm::distance(const Peer& peer) const {
-  double sum = 0;
-  for (const float value : peer.parameters()) sum += static_cast<double>(value) * value;
-  return std::sqrt(sum / static_cast<double>(peer.parameters().size()));
-}
-
 double Swarm::filled(const core::RoundDecided& round) const {
   SampleCount samples = 0;
   for (const core::CreditedContribution& row : round.contributions) samples += row.samples;
@@ -678,7 +679,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   if (!filled_.empty()) result_.batch_filled = mean(filled_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
-  result_.distance_last = distance(*peers_.front());
+  result_.distance_last = distance(peers_.front()->parameters());
   result_.events = scheduler_.events_run();
   result_.virtual_s = to_seconds(scheduler_.now().time_since_epoch());
   return result_;
