@@ -47,7 +47,8 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       progress_(table_, roster_, recovery_),
       losses_(roster_),
       patience_(options, roster_, progress_),
-      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch()}) {
+      accusations_(options, {group_, roster_, begins_, progress_, seals_, losses_, patience_}),
+      late_(options, {group_, table_, roster_, outbox_, progress_, values_, patience_.watch(), accusations_.sets()}) {
   VERIFY(self < group_.members.size());
 }
 
@@ -71,9 +72,15 @@ void AllReduce::Impl::start(TimePoint now) {
 }
 
 bool AllReduce::Impl::mark_lost(const LostMember& casualty) {
-  if (!roster_.lose(casualty.rank)) return false;
-  sums_.stop_awaiting(casualty.rank);
+  const Rank rank = casualty.rank;
+  if (!roster_.lose(rank)) return false;
+  if (casualty.judged) accusations_.sets().judge(rank);
+  sums_.stop_awaiting(rank);
   losses_.add(casualty);
+  if (const std::optional<ContributionTerms> terms = begins_.terms(rank)) {
+    roster_.learn_terms(rank, *terms);
+    outbox_.send_begin_of_lost(rank);
+  }
   return true;
 }
 
@@ -95,13 +102,30 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (progress_.owes_nothing(rank)) patience_.watch().on_awaited(now, rank);  // its inventory is awaited now
   }
-  recovery_.enter_view();
+  recovery_.enter_view(accusations_.sets().sign_own(now));
   outbox_.send_inventories();
   patience_.watch().on_view(now);
   progress_.forget_wants();
+  for (const auto& [from, inventory] : recovery_.take_put_off()) {
+    roster_.learn_terms_of_lost(inventory);
+    recovery_.note(from, inventory);
+  }
   close_complete(now);
   if (recovery_.complete()) recover(now);
   check_settled(now);
+}
+
+void AllReduce::Impl::judge_accusations(TimePoint now) {
+  while (!late_.late()) {
+    accusations_.sets().note_accused(now);
+    const std::string out = outcome_ ? std::string() : accusations_.out(now);
+    if (!out.empty()) return fall_behind(now, out);
+    lose(now, accusations_.confirmed(now));
+    accusations_.sets().note_accused(now);
+    const std::vector<LostMember> casualties = accusations_.ended(now);
+    if (casualties.empty()) return;
+    lose(now, casualties);
+  }
 }
 
 void AllReduce::Impl::close_complete(TimePoint now) {
@@ -130,14 +154,7 @@ void AllReduce::Impl::close(SegmentIndex segment) {
 void AllReduce::Impl::hold(SegmentIndex segment, Payload contributors, const Hash128& digest) {
   table_.hold(segment, contributors, digest);
   if (!recovery_.complete()) return;
-  const std::size_t position = recovery_.position(segment);
-  if (position < recovery_.mine().size()) send_to_lacking(position);
-}
-
-void AllReduce::Impl::send_to_lacking(std::size_t position) {
-  for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (roster_.live(rank) && !recovery_.held_by(position, rank)) outbox_.answer(rank, recovery_.mine()[position]);
-  }
+  for (const Rank rank : recovery_.lacking(recovery_.position(segment))) outbox_.answer(rank, segment);
 }
 
 void AllReduce::Impl::recover(TimePoint now) {
@@ -149,7 +166,7 @@ void AllReduce::Impl::recover(TimePoint now) {
   for (std::size_t i = 0; i < recovery_.mine().size(); ++i) {
     const SegmentIndex segment = recovery_.mine()[i];
     if (table_.held(segment)) {
-      send_to_lacking(i);
+      for (const Rank rank : recovery_.lacking(i)) outbox_.answer(rank, segment);
     } else if (const Rank holder = recovery_.holder(i); holder != Recovery::kNobody) {
       want(holder, segment);
     } else {
@@ -246,8 +263,8 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   outcome.verdict = verdict;
   outcome.lost = losses_.lost();
   outcome.faults = losses_.faults();
-  outcome.bytes_sent = bytes_sent_;
-  outcome.bytes_received = bytes_received_;
+  outcome.bytes_sent = bytes_.sent;
+  outcome.bytes_received = bytes_.received;
   outcome.elapsed = now - *started_at_;
   outcome.accusations = losses_.accusations();
   outcome.proofs = seals_.proofs();
@@ -260,14 +277,24 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   outcome_ = std::move(outcome);
   if (late_.late() || verdict != Verdict::averaged) return;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    if (outbox_.listens(rank)) serve_listener(rank);
+    if (outbox_.listens(rank)) outbox_.serve_listener(rank, recovery_.mine());
   }
 }
 
 void AllReduce::Impl::fall_behind(TimePoint now, std::string why) {
   losses_.add({self_, std::move(why)});
   if (!options_.latecomers || outcome_) return settle(now, Verdict::expelled);
+  LostSets& sets = accusations_.sets();
+  // Those whom it has lost by itself may be among those who go on.
+  if (sets.at_odds_since(self_) != kNever) roster_.forget_losses();
+  for (Rank rank = 0; rank < roster_.size(); ++rank) {
+    if (rank != self_ && sets.accused(rank) && sets.believed(rank)) roster_.lose(rank);
+  }
   late_.begin(now);
+  sets.sign_off();
+  outbox_.send_lost_set(self_);
+  late_.check(now);
+  settle_late(now);
 }
 
 void AllReduce::Impl::settle_late(TimePoint now) {
@@ -288,12 +315,22 @@ void AllReduce::Impl::on_link_lost(TimePoint now, Rank peer, std::string reason,
   }
   if (!roster_.live(peer)) return;
   if (!progress_.severed(peer)) progress_.set_left(peer);
-  if (outcome_) return;
-  notice_oversleeping(now);
-  if (!progress_.severed(peer)) return;
-  if (fault && patience_.yields_to(peer)) return patience_.suspect(now, {peer, std::move(reason)}, *fault);
+  if (!outcome_) notice_oversleeping(now);
+  const bool complains = !outcome_ && progress_.severed(peer) && !accusations_.sets().accuses(peer, self_);
+  if (!complains) return judge_accusations(now);
+  if (fault && patience_.yields_to(peer)) {
+    patience_.suspect(now, {peer, std::move(reason)}, *fault);
+    return judge_accusations(now);
+  }
   if (fault) losses_.saw(peer, *fault);
   lose(now, {{peer, std::move(reason)}});
+  judge_accusations(now);
+}
+
+void AllReduce::Impl::notice_oversleeping(TimePoint now) {
+  const Duration slept = patience_.notice_oversleeping(now);
+  late_.on_overslept(slept);
+  accusations_.on_overslept(slept);
 }
 
 void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
@@ -317,20 +354,26 @@ void AllReduce::Impl::leave_stragglers_behind(TimePoint now) {
 
 void AllReduce::Impl::on_timer(TimePoint now) {
   notice_oversleeping(now);
-  if (!started_at_ || outcome_) return;
+  if (!started_at_) return;
+  if (outcome_) {
+    patience_.stop();
+    return judge_accusations(now);
+  }
   patience_.on_woken(now);
   if (late_.late()) {
     late_.check(now);
     return settle_late(now);
   }
   if (seals_.dispute_ends() <= now) check_settled(now);
-  if (outcome_) return;
+  judge_accusations(now);
+  if (outcome_ || late_.late()) return;
   std::vector<Patience::Due> overdue;
   std::vector<bool> owing = progress_.owing_results();
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     const bool quiet = patience_.watch().quiet(now, rank);
     if (outbox_.listens(rank) && quiet) outbox_.send_ping(rank);
     if (!roster_.live(rank) || progress_.finished_with(rank)) continue;
+    if (accusations_.sets().accuses(rank, self_)) continue;  // one of the two goes soon
     owing[rank] = owing[rank] || seals_.awaits(rank);
     const Watch::Deadline due = patience_.deadline(now, rank, owing[rank]);
     if (due.at <= now) {
@@ -346,10 +389,14 @@ void AllReduce::Impl::on_timer(TimePoint now) {
     casualties.push_back({rank, std::string(deadline.reason)});
   }
   lose(now, casualties);
+  if (!casualties.empty()) judge_accusations(now);
+  if (late_.late()) return;
   leave_stragglers_behind(now);
   outbox_.wake(now);
   patience_.wake_by(outbox_.wake_at());
-  if (outcome_) patience_.stop();
+  if (!outcome_) return;
+  patience_.stop();
+  judge_accusations(now);
 }
 
 }  // namespace starling::averaging

@@ -11,8 +11,10 @@
 //    every coordinate.
 //  - The *lost set* of a member holds those that it no longer counts on: the link broke, the member fell silent past a
 //    limit learned from its own rhythm, or it sent nonsense. The set only grows. The others are the *survivors*.
-//  - An *inventory* is a message to every other member: the sender's lost set, and the segments that it held when that
-//    set last grew.
+//  - An *inventory* is a message to every other member: the sender's signed lost set, and the segments that it held
+//    when that set last grew.
+//  - A member *accuses* those in its lost set. An accused survivor is *well* here if its link is up and less than half
+//    of the patience with it is used up.
 //  - *Most of the group* means more than half of its votes. Every account has one vote, which is divided among its
 //    members that are not late (GroupMember::voter).
 //
@@ -30,6 +32,16 @@
 //    bit-identical. (A value that reaches a survivor after its inventory comes from a survivor whose inventory listed
 //    it, or from a new owner that had all inventories. An owner that has moved on to a larger lost set no longer
 //    finishes old work.)
+//  - Accusations: a member that hears that another one has lost a third one loses that one as well, at once, if it is
+//    not well here, or if half of the votes of those with a link to it, and of itself, accuse it. Otherwise it passes
+//    the signed lost set on, and watches the accused for a second. The accused passes it on, too, which shows that it
+//    lives. If it was heard since, the accuser is lost. If two accuse each other, all lose the same one. A member that
+//    cannot tell, because it has no link to the accused, waits for half a second longer. One that waits for the begin
+//    of the accused waits until the time for begins is over, four seconds at most, unless that begin was passed
+//    on. Inventories of other views are put off meanwhile. Nobody complains about a member that accuses it: that one
+//    may send it nothing just to look accused.
+//  - Judgements: a lost set says which of its members were lost for what they say of others. A judgement is a vote, but
+//    becomes an accusation only where the member that the judged one accuses is lost after all.
 //  - Yielding: when a link breaks, its higher-ranked end waits for yield_delay before it complains. So two members that
 //    lost each other, but nobody else, are not both expelled.
 //  - Latecomer: a member that learns that it is itself in a lost set contributes nothing more, and asks the others for
@@ -52,7 +64,9 @@
 //    be dialled tells them about each other.
 //
 // Rules against lies.
-//  - A begin is signed by its member, for this plan, and passed on with the signature.
+//  - A begin is signed by its member, for this plan, and passed on with the signature: to members without a link to it,
+//    and to all survivors when the member is lost, so that they count its samples alike. Who has begun with others, but
+//    not here, is known to have been there.
 //  - An owner signs a *seal* of its part when it has made all of it. A member that holds everything waits for the seals
 //    of surviving owners. If an owner gave it other values than it sealed, the member is a latecomer, and takes nothing
 //    from that owner.

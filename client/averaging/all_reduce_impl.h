@@ -3,6 +3,7 @@
 //   table, values, sums        segments: who holds them, their floats, the sums formed here
 //   bound                      how much of a contribution goes into a sum
 //   roster, progress, losses   members: who they are, how far they are, who is lost
+//   accusations                what members have signed about each other
 //   recovery                   segments of lost owners
 //   begins, seals              what members have signed: their begins, and the parts that they own
 //   outbox, patience           frames to send, and limits to wait for
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/averaging/accusations.h"
 #include "client/averaging/all_reduce.h"
 #include "client/averaging/begins.h"
 #include "client/averaging/late_member.h"
@@ -55,20 +57,21 @@ class AllReduce::Impl {
   // -- all_reduce.cpp: losses, closing segments, settling, time
   void lose(TimePoint now, const std::vector<LostMember>& casualties);
   bool mark_lost(const LostMember& casualty);
+  // Acts on what members have said of each other, until nothing more follows from it.
+  void judge_accusations(TimePoint now);
   // Once everybody has begun: adds what waited for that, and closes every open sum that waits for nobody.
   void close_complete(TimePoint now);
   void close(SegmentIndex segment);
   void hold(SegmentIndex segment, Payload contributors, const Hash128& digest);
   // Acts on complete inventories: passes on, asks or adopts orphans.
   void recover(TimePoint now);
-  void send_to_lacking(std::size_t position);
   void check_settled(TimePoint now);
   // Not all results are equal.
   void settle_dispute(TimePoint now, std::vector<LostMember> different);
   void settle(TimePoint now, Verdict verdict);
   void fall_behind(TimePoint now, std::string why);
   void settle_late(TimePoint now);
-  void notice_oversleeping(TimePoint now) { late_.on_overslept(patience_.notice_oversleeping(now)); }
+  void notice_oversleeping(TimePoint now);
   void leave_stragglers_behind(TimePoint now);
 
   // -- all_reduce_receive.cpp: handling of each frame
@@ -82,11 +85,12 @@ class AllReduce::Impl {
   Status on_result(TimePoint now, Rank from, SegmentIndex segment, Payload payload);
   Status on_want(Rank from, SegmentIndex segment);
   Status on_inventory(TimePoint now, Rank from, Payload payload);
+  // Somebody's signed lost set, from itself or passed on.
+  Status on_lost_set(TimePoint now, Rank from, const wire::LostSet& said);
   Status on_done(TimePoint now, Rank from, Payload payload);
   Status on_seal(TimePoint now, Rank from, Payload payload);
   // Members that the round goes on without ask for its result.
   Status on_listen(TimePoint now, Rank from);
-  void serve_listener(Rank rank);
   Status on_late_want(Rank from, SegmentIndex segment);
 
   // -- all_reduce_send.cpp: outbox items become frames
@@ -108,11 +112,14 @@ class AllReduce::Impl {
   PeerProgress progress_;
   Losses losses_;
   Patience patience_;
+  Accusations accusations_;
   LateMember late_;
 
   std::optional<TimePoint> started_at_;
-  std::int64_t bytes_sent_ = 0;
-  std::int64_t bytes_received_ = 0;
+  struct {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+  } bytes_;
   std::optional<AveragingOutcome> outcome_;
 };
 

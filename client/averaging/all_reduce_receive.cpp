@@ -12,7 +12,7 @@ using wire::FrameType;
 Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHeader& header, Payload payload) {
   VERIFY(started_at_ && from < roster_.size());
   notice_oversleeping(now);
-  bytes_received_ += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
+  bytes_.received += static_cast<std::int64_t>(wire::kFrameHeaderBytes + payload.size());
   if (outcome_ && outcome_->verdict == Verdict::expelled) return {};
   if (late_.late()) {
     Status status = outcome_ ? Status() : late_.receive(now, from, header, payload);
@@ -31,13 +31,16 @@ Status AllReduce::Impl::on_frame(TimePoint now, Rank from, const wire::FrameHead
     return {};
   }
   const bool of_round = !wire::is_sign_of_life(header.type);
-  if (roster_.begun(from)) patience_.watch().on_heard(now, from, of_round);
+  const bool of_others = header.type == FrameType::begin || header.type == FrameType::lost_set;
+  if (roster_.begun(from)) patience_.watch().on_heard(now, from, of_round && !of_others);
   if (!of_round) return {};
+  const std::size_t survivors = roster_.survivors();
   Status status = receive(now, from, header, payload);
   if (!status.ok()) {
     losses_.saw(from, wire::Fault::nonsense);
     lose(now, {{from, status.error().message}});
   }
+  if (roster_.survivors() != survivors) judge_accusations(now);  // words about others may be decided now
   return status;
 }
 
@@ -56,6 +59,10 @@ Status AllReduce::Impl::receive(TimePoint now, Rank from, const wire::FrameHeade
       return on_want(from, header.segment);
     case FrameType::inventory:
       return on_inventory(now, from, payload);
+    case FrameType::lost_set: {
+      STARLING_ASSIGN(const wire::LostSet said, wire::decode_lost_set(payload, roster_.size()));
+      return on_lost_set(now, from, said);
+    }
     case FrameType::done:
       return on_done(now, from, payload);
     case FrameType::seal:
@@ -71,14 +78,16 @@ Status AllReduce::Impl::on_begin(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(wire::Begin begin, wire::decode_begin(payload));
   const Rank rank = begin.rank;
   const bool relayed = rank != from;
-  if (rank >= roster_.size() || (relayed && (roster_.linked(rank) || rank == self_ || !roster_.begun(from)))) {
+  if (rank >= roster_.size() || (relayed && (rank == self_ || !roster_.begun(from)))) {
     return nonsense("it speaks for a member that speaks for itself");
   }
   STARLING_TRY(begins_.check(begin));
   const ContributionTerms terms{begin.weight, begin.draw};
   if (relayed) {
-    if (!begins_.has(rank)) roster_.set_terms(rank, terms);  // whatever others have said of it
+    const bool first = !begins_.has(rank);
     begins_.keep(std::move(begin));
+    // A survivor with a link speaks for itself. Nobody else does, whatever others have said of it.
+    if (first && !roster_.live(rank)) roster_.set_terms(rank, terms);
     check_settled(now);
     return {};
   }
@@ -185,40 +194,34 @@ Status AllReduce::Impl::on_want(Rank from, SegmentIndex segment) {
 Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster_.size(), table_.size()));
   if (inventory.lost.test(from)) return nonsense("it believes itself lost");
-  if (patience_.is_false_accusation(now, inventory.lost)) {
-    losses_.saw(from, wire::Fault::silent);
-    lose(now, {{from, "it complains about members that are well"}});
-    return {};
-  }
-  if (inventory.lost.test(self_)) {
-    fall_behind(now, fmt::format("member {} says so", from));
-    if (late_.late()) late_.learn(now, inventory);
-    settle_late(now);
-    return {};
-  }
-  std::vector<LostMember> news;
-  const std::vector<bool> owing = progress_.owing_results();
-  // The sender may have a proof that is still on its way here.
-  const bool disputed = !seals_.proofs().empty() || seals_.dispute_ends() != kNever;
-  std::size_t index = 0;
+  std::size_t told = 0;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!inventory.lost.test(rank)) continue;
-    const ContributionTerms terms{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
-    ++index;
-    if (terms.weight > begins_.weight_max(rank)) return nonsense("it tells of more samples than are plausible");
-    if (!roster_.lost(rank)) {
-      if (const auto fault = patience_.about_to_complain(now, rank, owing[rank])) {
-        losses_.saw(rank, *fault);
-      } else if (!disputed && patience_.is_well(now, rank)) {
-        losses_.accuse(from, rank);
-      }
-      news.push_back({rank, fmt::format("member {} lost it", from)});
+    if (inventory.weights[told++] > begins_.weight_max(rank)) {
+      return nonsense("it tells of more samples than are plausible");
     }
-    if (terms.weight != wire::kWeightUnknown) roster_.learn_terms(rank, terms);
   }
-  lose(now, news);
+  if (patience_.is_false_accusation(now, inventory.lost)) {
+    losses_.saw(from, wire::Fault::silent);
+    lose(now, {{from, "it complains about members that are well", true}});
+    return {};
+  }
+  STARLING_TRY(on_lost_set(now, from, accusations_.sets().in(from, inventory)));
+  if (late_.late() || roster_.lost(from)) return {};
+  roster_.learn_terms_of_lost(inventory);
   if (recovery_.note(from, inventory) && recovery_.complete()) recover(now);
   check_settled(now);
+  return {};
+}
+
+Status AllReduce::Impl::on_lost_set(TimePoint now, Rank from, const wire::LostSet& said) {
+  STARLING_ASSIGN(const bool news, accusations_.take(now, from, said));
+  if (!news) return {};
+  judge_accusations(now);
+  if (late_.late()) return {};
+  bool open = said.lost.test(said.rank);  // nobody else may have heard it
+  for (Rank rank = 0; rank < roster_.size(); ++rank) open = open || (said.lost.test(rank) && !roster_.lost(rank));
+  if (open) outbox_.send_lost_set(said.rank);
   return {};
 }
 
@@ -249,15 +252,8 @@ Status AllReduce::Impl::on_listen(TimePoint now, Rank from) {
   if (!options_.latecomers || outbox_.listens(from) || (outcome_ && outcome_->verdict != Verdict::averaged)) return {};
   if (!outcome_) lose(now, {{from, "it says that it is too late"}});
   outbox_.add_listener(from);
-  if (outcome_ && outcome_->verdict == Verdict::averaged) serve_listener(from);
+  if (outcome_ && outcome_->verdict == Verdict::averaged) outbox_.serve_listener(from, recovery_.mine());
   return {};
-}
-
-// The results of this member's own part are on their way already. Only now is it certain what became of lost owners'
-// parts.
-void AllReduce::Impl::serve_listener(Rank rank) {
-  for (const SegmentIndex segment : recovery_.mine()) outbox_.answer(rank, segment);
-  outbox_.send_done(rank);
 }
 
 // A late member asks for a segment that another member should have sent: it asks those who said that they hold

@@ -16,6 +16,8 @@ wire::FrameType frame_type(Kind kind) {
   switch (kind) {
     case Kind::begin:
       return wire::FrameType::begin;
+    case Kind::lost_set:
+      return wire::FrameType::lost_set;
     case Kind::inventory:
       return wire::FrameType::inventory;
     case Kind::seal:
@@ -51,13 +53,13 @@ wire::Done done_message(const Hash128& result, const Roster& roster, bool to_lis
 bool AllReduce::Impl::next_frame(TimePoint now, Rank to, OutgoingFrame& frame) {
   if (!started_at_ || to >= roster_.size() || (outcome_ && outcome_->verdict == Verdict::expelled)) return false;
   if (progress_.severed(to)) return false;
-  outbox_.put_results_first(static_cast<double>(bytes_received_) > kSwift * to_seconds(now - *started_at_));
+  outbox_.put_results_first(static_cast<double>(bytes_.received) > kSwift * to_seconds(now - *started_at_));
   const OutboxItem item = outbox_.next(now, to);
   if (!outcome_) patience_.wake_by(outbox_.wake_at());
   if (item.kind == Kind::none) return false;
   compose(item, to, frame);
   patience_.watch().on_sent(now, to, item.kind == Kind::result || item.kind == Kind::contribution);
-  bytes_sent_ += static_cast<std::int64_t>(frame.head.size() + frame.payload.size());
+  bytes_.sent += static_cast<std::int64_t>(frame.head.size() + frame.payload.size());
   return true;
 }
 
@@ -67,6 +69,7 @@ void AllReduce::Impl::compose(const OutboxItem& item, Rank to, OutgoingFrame& fr
   frame.owner = nullptr;
   const auto append = [&frame](Payload bytes) { frame.head.insert(frame.head.end(), bytes.begin(), bytes.end()); };
   if (item.kind == Kind::begin) append(begins_.encoded(item.rank));
+  if (item.kind == Kind::lost_set) append(wire::encode(accusations_.sets().of(item.rank)));
   if (item.kind == Kind::inventory) append(recovery_.inventory());
   if (item.kind == Kind::seal) append(wire::encode(*seals_.of(item.rank)));
   if (item.kind == Kind::done) append(wire::encode(done_message(*progress_.result(), roster_, outbox_.listens(to))));

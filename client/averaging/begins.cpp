@@ -70,6 +70,11 @@ Status Begins::check_contribution(Rank from, SegmentIndex segment, std::span<con
   return received_.take(from, segment, payload, begins_[from]->part_digests[self_]);
 }
 
+std::optional<ContributionTerms> Begins::terms(Rank rank) const {
+  if (!begins_[rank]) return std::nullopt;
+  return ContributionTerms{begins_[rank]->weight, begins_[rank]->draw};
+}
+
 std::span<const std::uint8_t> Begins::note(Rank rank) const {
   return begins_[rank] ? std::span<const std::uint8_t>(begins_[rank]->note) : std::span<const std::uint8_t>();
 }

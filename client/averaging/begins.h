@@ -34,6 +34,8 @@ class Begins {
   [[nodiscard]] bool has(Rank rank) const { return begins_[rank].has_value(); }
   // The most samples that anybody believes the member to bring.
   [[nodiscard]] SampleCount weight_max(Rank rank) const;
+  // The samples that the member said it brings; nothing while its begin is not here.
+  [[nodiscard]] std::optional<ContributionTerms> terms(Rank rank) const;
   // Empty when there is none.
   [[nodiscard]] std::span<const std::uint8_t> note(Rank rank) const;
   // The member's begin, with its signature. It is here.

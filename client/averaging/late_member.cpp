@@ -32,12 +32,9 @@ Status LateMember::receive(TimePoint now, Rank from, const wire::FrameHeader& he
   switch (header.type) {
     case FrameType::begin:
       return on_begin(now, from, payload);
-    case FrameType::inventory: {
-      STARLING_ASSIGN(const wire::Inventory inventory,
-                      wire::decode_inventory(payload, parts_.roster.size(), parts_.table.size()));
-      learn(now, inventory);
-      return {};
-    }
+    case FrameType::inventory:
+      STARLING_TRY(on_inventory(now, from, payload));
+      break;
     case FrameType::result:
       if (distrusted_[from]) return {};
       if (header.segment >= parts_.table.size()) return nonsense(fmt::format("there is no segment {}", header.segment));
@@ -63,12 +60,17 @@ Status LateMember::on_begin(TimePoint now, Rank from, Payload payload) {
   return {};
 }
 
-void LateMember::learn(TimePoint now, const wire::Inventory& inventory) {
+// Who else is lost: one member's word about that is not enough here either.
+Status LateMember::on_inventory(TimePoint now, Rank from, Payload payload) {
   Roster& roster = parts_.roster;
+  STARLING_ASSIGN(const wire::Inventory inventory, wire::decode_inventory(payload, roster.size(), parts_.table.size()));
+  STARLING_TRY(parts_.sets.take(now, parts_.sets.in(from, inventory)).status());
   for (Rank rank = 0; rank < roster.size(); ++rank) {
-    if (rank != roster.self() && inventory.lost.test(rank)) roster.lose(rank);
+    if (rank == roster.self() || roster.lost(rank) || !parts_.sets.accused(rank)) continue;  // by others
+    const bool silent = roster.live(rank) && !parts_.progress.done(rank) && !parts_.watch.hears(now, rank);
+    if (silent || parts_.sets.believed(rank)) roster.lose(rank);
   }
-  check(now);
+  return {};
 }
 
 // A done with weights comes from a member that agrees with all others who go on. One without weights was sent before

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/averaging/lost_sets.h"
 #include "client/averaging/outbox.h"
 #include "client/averaging/peer_progress.h"
 #include "client/averaging/roster.h"
@@ -27,6 +28,7 @@ class LateMember {
     PeerProgress& progress;
     RoundValues& values;
     Watch& watch;
+    LostSets& sets;
   };
   struct Ending {
     bool has_result = false;
@@ -48,8 +50,6 @@ class LateMember {
   Status receive(TimePoint now, Rank from, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   // Results of this member are not taken any more: others are asked for them.
   void distrust(Rank rank) { distrusted_[rank] = true; }
-  // An inventory says who else is lost.
-  void learn(TimePoint now, const wire::Inventory& inventory);
   // Call it after the loss of a link, and on every timer.
   void check(TimePoint now);
   // This process stood still for this long, which is nobody else's fault.
@@ -59,6 +59,7 @@ class LateMember {
   using Payload = std::span<const std::uint8_t>;
 
   Status on_begin(TimePoint now, Rank from, Payload payload);
+  Status on_inventory(TimePoint now, Rank from, Payload payload);
   Status on_result(SegmentIndex segment, Payload payload);
   Status on_done(Rank from, Payload payload);
   [[nodiscard]] bool most_go_on() const;

@@ -76,9 +76,17 @@ void Outbox::add_listener(Rank to) {
   touch(to);
 }
 
+void Outbox::serve_listener(Rank to, const std::vector<SegmentIndex>& orphans) {
+  for (const SegmentIndex segment : orphans) answer(to, segment);
+  send_done(to);
+}
+
 void Outbox::listen() {
   listening_ = true;
-  for (Lane& lane : lanes_) lane.wants.clear();
+  for (Lane& lane : lanes_) {
+    lane.wants.clear();
+    lane.lost_sets.clear();
+  }
   for (Rank to = 0; to < lanes_.size(); ++to) due(to, &Lane::listen);
 }
 
@@ -133,10 +141,27 @@ void Outbox::send_seal(Rank to, Rank owner) {
   touch(to);
 }
 
-OutboxItem Outbox::next_seal(Lane& lane) {
-  const Rank owner = lane.seals.back();
-  lane.seals.pop_back();
-  return {Kind::seal, 0, owner};
+OutboxItem Outbox::next_of(std::vector<Rank>& ranks, Kind kind) {
+  const Rank rank = ranks.back();
+  ranks.pop_back();
+  return {kind, 0, rank};
+}
+
+void Outbox::send_lost_set(Rank whose) {
+  for (Rank to = 0; to < lanes_.size(); ++to) {
+    std::vector<Rank>& waiting = lanes_[to].lost_sets;
+    if (to == whose || to == roster_.self() || !roster_.linked(to)) continue;
+    if (std::find(waiting.begin(), waiting.end(), whose) == waiting.end()) waiting.push_back(whose);
+    touch(to);
+  }
+}
+
+void Outbox::send_begin_of_lost(Rank whose) {
+  for (Rank to = 0; to < lanes_.size(); ++to) {
+    if (to == whose || !roster_.live(to)) continue;
+    lanes_[to].begins.push_back(whose);
+    touch(to);
+  }
 }
 
 bool Outbox::has_data(Rank to) const {
@@ -195,6 +220,7 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
   if (!roster_.linked(to)) return {};
   if (listening_) {
     if (take(lane.begin)) return {Kind::begin, 0, roster_.self()};
+    if (roster_.begun(to) && !lane.lost_sets.empty()) return next_of(lane.lost_sets, Kind::lost_set);
     if (roster_.begun(to) && take(lane.listen)) return {Kind::listen, 0, 0};
     if (!lane.wants.empty()) return {Kind::want, lane.wants.pop(), 0};
     return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};
@@ -204,11 +230,13 @@ OutboxItem Outbox::next(TimePoint now, Rank to) {
   if (lane.listens) return next_for_listener(to, lane);
   if (roster_.lost(to)) return take(lane.inventory) ? OutboxItem{Kind::inventory, 0, 0} : OutboxItem{};
   if (roster_.begun(to)) {
+    if (!lane.begins.empty()) return next_of(lane.begins, Kind::begin);
+    if (!lane.lost_sets.empty()) return next_of(lane.lost_sets, Kind::lost_set);
     if (take(lane.inventory)) return {Kind::inventory, 0, 0};
     const OutboxItem item = next_round_item(now, to, lane);
     if (item.kind == Kind::ping) return take(lane.ping) ? item : OutboxItem{};  // the link rests
     if (item.kind != Kind::none) return item;
-    if (!lane.seals.empty()) return next_seal(lane);
+    if (!lane.seals.empty()) return next_of(lane.seals, Kind::seal);
     if (take(lane.done)) return {Kind::done, 0, 0};
   }
   return take(lane.ping) ? OutboxItem{Kind::ping, 0, 0} : OutboxItem{};

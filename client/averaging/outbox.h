@@ -1,7 +1,7 @@
 // Items that should go to each member next. Only positions are queued: floats are read from the vectors when a link can
-// take them. Each member gets its items in this order: begin, inventory, wants, contributions to its part, results (or
-// results before contributions), answers to its wants, seals, done, ping. Links that get ahead of the others rest
-// (balance.h).
+// take them. Each member gets its items in this order: begin, begins of lost members, others' lost sets, inventory,
+// wants, contributions to its part, results (or results before contributions), answers to its wants, seals, done, ping.
+// Links that get ahead of the others rest (balance.h).
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,22 @@ namespace starling::averaging {
 
 // One frame to send, by the place of its content. It holds no floats.
 struct OutboxItem {
-  enum class Kind : std::uint8_t { none, begin, inventory, seal, want, result, contribution, done, listen, ping };
+  enum class Kind : std::uint8_t {
+    none,
+    begin,
+    lost_set,
+    inventory,
+    seal,
+    want,
+    result,
+    contribution,
+    done,
+    listen,
+    ping
+  };
   Kind kind = Kind::none;
   SegmentIndex segment = 0;  // for want, result, contribution
-  Rank rank = 0;             // for begin and seal: the member whose it is
+  Rank rank = 0;             // for begin, lost set and seal: the member whose it is
 };
 
 class Outbox {
@@ -59,11 +71,18 @@ class Outbox {
   // `to` is out of the round and gets all results all the same, from the first one on. The results come in the order
   // given here, the answers before they are done last.
   void add_listener(Rank to);
+  // The round has settled: `to` also gets the orphans that this member owns, and the done. The results of this member's
+  // own part are on their way already.
+  void serve_listener(Rank to, const std::vector<SegmentIndex>& orphans);
   [[nodiscard]] bool listens(Rank to) const { return lanes_[to].listens; }
   // This member is out itself: from now on it only asks for the result.
   void listen();
+  // Passes on the lost set of `whose`, which may be this member, to all others.
+  void send_lost_set(Rank whose);
   // Passes on the begin of `whose` to members that have no link to it.
   void relay_begin(Rank whose);
+  // Passes on the begin of a member that is lost here to all others.
+  void send_begin_of_lost(Rank whose);
 
   // Answers asked for by `to` in this view, taken or not.
   [[nodiscard]] std::size_t answers(Rank to) const { return lanes_[to].answers.segments.size(); }
@@ -88,6 +107,8 @@ class Outbox {
     std::uint32_t results_taken = 0;     // items of results_ that it has taken
     std::uint32_t relays_taken = 0;      // items of relays_ that it has taken
     std::vector<Rank> seals;             // owners whose seals it gets, the last first
+    std::vector<Rank> lost_sets;         // members whose lost sets it gets, the last first
+    std::vector<Rank> begins;            // lost members whose begins it gets, the last first
     SegmentIndex next_contribution = 0;  // next segment of this member's part to contribute to
     Queue wants;
     Queue answers;
@@ -100,7 +121,7 @@ class Outbox {
   OutboxItem next_for_listener(Rank to, Lane& lane);
   OutboxItem next_round_item(TimePoint now, Rank to, Lane& lane);
   bool next_relay(Rank to, Lane& lane, OutboxItem& item);
-  static OutboxItem next_seal(Lane& lane);
+  static OutboxItem next_of(std::vector<Rank>& ranks, OutboxItem::Kind kind);
 
   const SegmentTable& table_;
   const Roster& roster_;

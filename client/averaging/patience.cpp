@@ -19,6 +19,7 @@ Patience::Patience(const AllReduceOptions& options, const Roster& roster, const 
       suspicions_(roster.size()) {}
 
 void Patience::start(TimePoint now, Duration begin_within) {
+  begin_within_ = begin_within;
   begin_deadline_ = now + begin_within;
   wake_at_ = now;
   watch_.start(now);
@@ -94,6 +95,18 @@ std::optional<wire::Fault> Patience::about_to_complain(TimePoint now, Rank rank,
 bool Patience::is_well(TimePoint now, Rank rank) const {
   if (!roster_.live(rank) || !roster_.begun(rank)) return false;
   return watch_.hears(now, rank) || (progress_.may_be_silent(rank) && !progress_.left(rank));
+}
+
+Patience::Health Patience::health(TimePoint now, Rank rank, bool owes_results) const {
+  if (rank == roster_.self()) return Health::well;
+  if (!roster_.linked(rank)) return Health::unknown;
+  if (progress_.severed(rank) || progress_.left(rank) || suspicions_[rank].at != kNever) return Health::unwell;
+  if (progress_.result() && progress_.done(rank) && progress_.done(rank) != progress_.result()) return Health::unwell;
+  if (!roster_.begun(rank)) return now >= begin_deadline_ ? Health::unwell : Health::unknown;
+  // It may have come too late for members that began earlier.
+  const TimePoint last_moments = begin_deadline_ - std::min(begin_within_ / 2, kCorroborates);
+  if (watch_.begun_at(rank) > last_moments && now < begin_deadline_ + kCorroborates) return Health::unwell;
+  return deadline(now, rank, owes_results).doubt <= now ? Health::unwell : Health::well;
 }
 
 bool Patience::is_false_accusation(TimePoint now, const wire::RankSet& accused) const {

@@ -1,7 +1,7 @@
 // How long this member waits for the others, and which of them it then complains about. Watch has the limits that come
 // from each member's rhythm. Patience adds the limits that do not: the time for begins, broken links about which the
 // other end should complain first, time for which this process itself stood still, and doubt about oneself when most of
-// the others are silent.
+// the others are silent. It also judges members that others have lost.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +58,14 @@ class Patience {
   [[nodiscard]] std::optional<wire::Fault> about_to_complain(TimePoint now, Rank rank, bool owes_results) const;
   // The member has begun, and is heard or need not be.
   [[nodiscard]] bool is_well(TimePoint now, Rank rank) const;
+  // How a member does that another one has lost, as far as this member can tell: it is unwell once half of the patience
+  // with it is used up, and for a while when it began in the last moments.
+  enum class Health : std::uint8_t { well, unwell, unknown };
+  [[nodiscard]] Health health(TimePoint now, Rank rank, bool owes_results) const;
+  // When the time for begins is over here.
+  [[nodiscard]] TimePoint begin_deadline() const { return begin_deadline_; }
+  // Members that one account alone has lost are watched for this long. Then they are well, or lost after all.
+  static constexpr Duration kAccusationTime = std::chrono::seconds(1);
   // Whether another member's complaint is that of one that hears nobody. It is if about half of all members or more are
   // complained about, this member among them, and this member hears most of the others well.
   [[nodiscard]] bool is_false_accusation(TimePoint now, const wire::RankSet& accused) const;
@@ -75,6 +83,7 @@ class Patience {
   const PeerProgress& progress_;
   Watch watch_;
   std::vector<Suspicion> suspicions_;  // by rank
+  Duration begin_within_{};
   TimePoint begin_deadline_ = kNever;
   TimePoint wake_at_ = kNever;
 };

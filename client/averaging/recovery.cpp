@@ -1,11 +1,12 @@
 #include "client/averaging/recovery.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace starling::averaging {
 
-void Recovery::enter_view() {
-  wire::Inventory own{roster_.lost_set(), table_.held_bits(), {}};
+void Recovery::enter_view(const wire::LostSet& set) {
+  wire::Inventory own{set.lost, table_.held_bits(), {}, {}, set.signature, set.judged};
   noted_.assign(roster_.size(), false);
   noted_count_ = 0;
   expected_ = 0;
@@ -25,7 +26,11 @@ void Recovery::enter_view() {
 }
 
 bool Recovery::note(Rank from, const wire::Inventory& inventory) {
-  if (!in_view() || noted_[from] || inventory.lost != roster_.lost_set()) return false;
+  if (inventory.lost != roster_.lost_set()) {
+    put_off_[from] = inventory;
+    return false;
+  }
+  if (!in_view() || noted_[from]) return false;
   noted_[from] = true;
   ++noted_count_;
   for (std::size_t i = 0; i < mine_.size(); ++i) {
@@ -35,6 +40,24 @@ bool Recovery::note(Rank from, const wire::Inventory& inventory) {
     holders_[i].set(from);
   }
   return true;
+}
+
+std::vector<Rank> Recovery::lacking(std::size_t i) const {
+  std::vector<Rank> lacking;
+  for (Rank rank = 0; i < mine_.size() && rank < roster_.size(); ++rank) {
+    if (roster_.live(rank) && !holders_[i].test(rank)) lacking.push_back(rank);
+  }
+  return lacking;
+}
+
+std::vector<std::pair<Rank, wire::Inventory>> Recovery::take_put_off() {
+  std::vector<std::pair<Rank, wire::Inventory>> taken;
+  for (auto each = put_off_.begin(); each != put_off_.end();) {
+    const bool in_view = each->second.lost == roster_.lost_set();
+    if (in_view && !roster_.lost(each->first)) taken.emplace_back(each->first, std::move(each->second));
+    each = in_view || roster_.lost(each->first) ? put_off_.erase(each) : std::next(each);
+  }
+  return taken;
 }
 
 std::size_t Recovery::position(SegmentIndex segment) const {

@@ -71,6 +71,16 @@ void Roster::learn_terms(Rank rank, const ContributionTerms& terms) {
   if (!members_[rank].weight_known) set_terms(rank, terms);
 }
 
+void Roster::learn_terms_of_lost(const wire::Inventory& inventory) {
+  std::size_t index = 0;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (!inventory.lost.test(rank)) continue;
+    const ContributionTerms terms{inventory.weights[index], inventory.draws.empty() ? 0 : inventory.draws[index]};
+    ++index;
+    if (lost(rank) && terms.weight != wire::kWeightUnknown) learn_terms(rank, terms);
+  }
+}
+
 void Roster::set_terms(Rank rank, const ContributionTerms& terms) {
   members_[rank].weight_known = true;
   members_[rank].terms = terms;
@@ -86,6 +96,18 @@ bool Roster::lose(Rank rank) {
   if (deferred(rank)) deferred_votes_ -= votes(rank);
   if (members_[rank].dialable) find_owners();
   return true;
+}
+
+void Roster::forget_losses() {
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (!lost(rank)) continue;
+    lost_.reset(rank);
+    ++survivors_;
+    surviving_votes_ += votes(rank);
+    if (deferred(rank)) deferred_votes_ += votes(rank);
+    if (live(rank) && !begun(rank) && !late(rank)) ++unbegun_;
+  }
+  find_owners();
 }
 
 }  // namespace starling::averaging

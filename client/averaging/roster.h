@@ -22,9 +22,11 @@ class Roster {
 
   // A member that can be dialled has links with all others; two members that cannot have none.
   [[nodiscard]] bool dialable(Rank rank) const { return members_[rank].dialable; }
-  [[nodiscard]] bool linked(Rank rank) const {
-    return rank != self_ && (members_[rank].dialable || members_[self_].dialable);
+  [[nodiscard]] bool linked(Rank one, Rank other) const {
+    return one != other && (members_[one].dialable || members_[other].dialable);
   }
+  // With this member.
+  [[nodiscard]] bool linked(Rank rank) const { return linked(rank, self_); }
 
   // A late member was not there when the plan was made. It has no say in what counts, and it is out if it has not begun
   // when a sum of all others could be closed, or when others are lost.
@@ -53,6 +55,8 @@ class Roster {
   [[nodiscard]] bool begun(Rank rank) const { return members_[rank].begun; }
   // Another member said on what terms this one began.
   void learn_terms(Rank rank, const ContributionTerms& terms);
+  // Learns those of lost members from another one's inventory.
+  void learn_terms_of_lost(const wire::Inventory& inventory);
   // Sets the terms that were averaged in, whatever the member itself said: another process may have begun in its place.
   void set_terms(Rank rank, const ContributionTerms& terms);
   [[nodiscard]] bool weight_known(Rank rank) const { return members_[rank].weight_known; }
@@ -64,6 +68,8 @@ class Roster {
 
   // False when it was lost already. Never call it for this member itself.
   bool lose(Rank rank);
+  // This member's own losses turn out to be its own trouble: it has lost nobody.
+  void forget_losses();
   [[nodiscard]] bool lost(Rank rank) const { return lost_.test(rank); }
   [[nodiscard]] const wire::RankSet& lost_set() const { return lost_; }
   // Number of survivors, this member included.

@@ -94,6 +94,7 @@ struct RoundVectors {
 struct LostMember {
   Rank rank = 0;
   std::string reason;
+  bool judged = false;  // lost for what it says of others
 };
 
 // A fault that this member itself saw another commit, for that one's reputation. Reports by others are not included.

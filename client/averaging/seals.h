@@ -41,6 +41,8 @@ class Seals {
   // An owner among the survivors whose part, which is held here, is not what it has sealed; once everything is held.
   [[nodiscard]] std::optional<Rank> contradicted() const;
 
+  // The owner's lie is proven here.
+  [[nodiscard]] bool is_proven(Rank owner) const;
   // This member and `rank` hold different results. True for the first time: it should get all seals from here.
   bool dispute_with(TimePoint now, Rank rank);
   [[nodiscard]] Dispute dispute(TimePoint now) const;
@@ -55,8 +57,6 @@ class Seals {
   [[nodiscard]] const std::vector<wire::OwnerProof>& proofs() const { return proofs_; }
 
  private:
-  [[nodiscard]] bool is_proven(Rank owner) const;
-
   const wire::GroupInfo& group_;
   const SegmentTable& table_;
   const Roster& roster_;

@@ -52,20 +52,23 @@ Duration Watch::patience(Duration floor, Duration gap) const {
 Watch::Deadline Watch::deadline(Rank rank, const Waits& waits) const {
   const Pulse& pulse = pulses_[rank];
   Deadline first;
-  const auto consider = [&first](TimePoint at, std::string_view reason, wire::Fault fault) {
-    if (at < first.at) first = {at, reason, fault};
+  TimePoint doubt = kNever;
+  const auto consider = [&](TimePoint since, Duration limit, std::string_view reason, wire::Fault fault) {
+    if (since + limit < first.at) first = {since + limit, reason, fault};
+    doubt = std::min(doubt, since + limit / 2);
   };
   if (waits.life)
-    consider(pulse.heard + patience(options_.silence_floor, pulse.heard_gap), "fell silent", wire::Fault::silent);
+    consider(pulse.heard, patience(options_.silence_floor, pulse.heard_gap), "fell silent", wire::Fault::silent);
   if (waits.answer) {
-    consider(std::max(pulse.useful, view_at_) + patience(options_.stall_floor, pulse.useful_gap),
+    consider(std::max(pulse.useful, view_at_), patience(options_.stall_floor, pulse.useful_gap),
              "is alive, but does not answer", wire::Fault::slow);
   }
   if (waits.results || waits.done) {
     const TimePoint since = std::max({pulse.useful, pulse.fed, last_begun_, view_at_, all_held_at_});
     const Duration floor = (waits.results ? kResultWaits : kDoneWaits) * options_.stall_floor;
-    consider(since + std::max(floor, since - started_), "is alive, but makes no progress", wire::Fault::slow);
+    consider(since, std::max(floor, since - started_), "is alive, but makes no progress", wire::Fault::slow);
   }
+  first.doubt = doubt;
   return first;
 }
 

@@ -22,6 +22,7 @@ class Watch {
     TimePoint at = kNever;
     std::string_view reason;  // why the member is lost then
     wire::Fault fault = wire::Fault::silent;
+    TimePoint doubt = kNever;  // from then on, half of the patience with the member is used up
   };
 
   Watch(const AllReduceOptions& options, std::size_t members) : options_(options), pulses_(members) {}
@@ -46,6 +47,8 @@ class Watch {
   [[nodiscard]] bool hears(TimePoint now, Rank rank) const {
     return now - pulses_[rank].heard <= kMissedPings * options_.ping_interval;
   }
+  [[nodiscard]] bool heard_since(TimePoint then, Rank rank) const { return pulses_[rank].heard >= then; }
+  [[nodiscard]] TimePoint begun_at(Rank rank) const { return pulses_[rank].begun; }
   [[nodiscard]] bool quiet(TimePoint now, Rank to) const { return now - pulses_[to].sent >= options_.ping_interval; }
   [[nodiscard]] Deadline deadline(Rank rank, const Waits& waits) const;
 

@@ -212,6 +212,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::want:
     case wire::FrameType::done:
     case wire::FrameType::seal:
+    case wire::FrameType::lost_set:
     case wire::FrameType::listen:
     case wire::FrameType::over:
       return averagings_.wants_frame(link, header);

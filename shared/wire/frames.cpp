@@ -60,6 +60,7 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::inventory:
     case FrameType::done:
     case FrameType::seal:
+    case FrameType::lost_set:
     case FrameType::state_request:
       return &kRoundControl;
     case FrameType::want:
@@ -113,6 +114,7 @@ Result<std::vector<SampleCount>> draws_from(std::span<const std::uint8_t> bytes,
 using namespace std::string_view_literals;
 constexpr std::string_view kBeginWords = "starling begin\0"sv;
 constexpr std::string_view kSealWords = "starling seal\0"sv;
+constexpr std::string_view kLostSetWords = "starling lost set\0"sv;
 
 std::vector<std::uint8_t> text_of(std::string_view words, CborWriter& fields) {
   std::vector<std::uint8_t> text(words.begin(), words.end());
@@ -157,6 +159,13 @@ void write_terms(const Seal& seal, CborWriter& writer) {
       .field("plan", std::span<const std::uint8_t>(seal.plan_digest.bytes))
       .field("rank", std::uint64_t{seal.rank})
       .field("part", std::span<const std::uint8_t>(seal.part_digest.bytes));
+}
+
+void write_terms(const LostSet& set, CborWriter& writer) {
+  writer.field("rank", std::uint64_t{set.rank})
+      .field("plan", std::span<const std::uint8_t>(set.plan_digest.bytes))
+      .field("lost", set.lost.bytes())
+      .field("judged", set.judged.bytes());
 }
 
 }  // namespace
@@ -219,6 +228,13 @@ bool RankSet::merge(const RankSet& other) {
     bytes_[i] = both;
   }
   return changed;
+}
+
+bool RankSet::contains(const RankSet& other) const {
+  VERIFY(other.size_ == size_);
+  bool all = true;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) all = all && (other.bytes_[i] & ~bytes_[i]) == 0;
+  return all;
 }
 
 Result<RankSet> RankSet::from_bytes(std::span<const std::uint8_t> bytes, std::size_t size) {
@@ -301,26 +317,73 @@ Result<Begin> decode_begin(std::span<const std::uint8_t> cbor) {
   return message;
 }
 
+std::vector<std::uint8_t> signed_text(const LostSet& set) {
+  CborWriter writer(4);
+  write_terms(set, writer);
+  return text_of(kLostSetWords, writer);
+}
+
+std::vector<std::uint8_t> encode(const LostSet& message) {
+  CborWriter writer(6);
+  write_terms(message, writer);
+  return writer.field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
+      .take();
+}
+
+namespace {
+
+Result<RankSet> judged_from(std::span<const std::uint8_t> bytes, const RankSet& lost) {
+  if (bytes.empty()) return RankSet();
+  STARLING_ASSIGN(RankSet judged, RankSet::from_bytes(bytes, lost.size()));
+  if (!lost.contains(judged)) return Error{ErrorCode::corrupt, "judged members are not lost"};
+  return judged;
+}
+
+}  // namespace
+
+Result<LostSet> decode_lost_set(std::span<const std::uint8_t> cbor, std::size_t members) {
+  CborReader reader("lost set", cbor, 6);
+  LostSet message;
+  message.rank = static_cast<std::uint32_t>(reader.number("rank", kGroupMembersMax - 1));
+  reader.fill("plan", message.plan_digest.bytes);
+  const auto lost = reader.bytes("lost", kControlPayloadMax);
+  const auto judged = reader.bytes("judged", kControlPayloadMax);
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
+  STARLING_TRY(reader.finish());
+  STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
+  STARLING_ASSIGN(message.judged, judged_from(judged, message.lost));
+  return message;
+}
+
 std::vector<std::uint8_t> encode(const Inventory& message) {
   const std::vector<std::uint8_t> weights = bytes_of_counts(message.weights);
   const std::vector<std::uint8_t> draws = bytes_of_counts(message.draws);
-  return CborWriter(4)
+  return CborWriter(7)
       .field("lost", message.lost.bytes())
+      .field("judged", message.judged.bytes())
       .field("held", std::span(message.held))
       .field("weights", std::span<const std::uint8_t>(weights))
       .field("draws", std::span<const std::uint8_t>(draws))
+      .field("key", std::span<const std::uint8_t>(message.signature.key.bytes))
+      .field("signature", std::span<const std::uint8_t>(message.signature.signature.bytes))
       .take();
 }
 
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments) {
-  CborReader reader("inventory", cbor, 4);
+  CborReader reader("inventory", cbor, 7);
   const auto lost = reader.bytes("lost", kControlPayloadMax);
+  const auto judged = reader.bytes("judged", kControlPayloadMax);
   const auto held = reader.bytes("held", kControlPayloadMax);
   const auto weights = reader.bytes("weights", kControlPayloadMax);
   const auto draws = reader.bytes("draws", kControlPayloadMax);
-  STARLING_TRY(reader.finish());
   Inventory message;
+  reader.fill("key", message.signature.key.bytes);
+  reader.fill("signature", message.signature.signature.bytes);
+  STARLING_TRY(reader.finish());
   STARLING_ASSIGN(message.lost, RankSet::from_bytes(lost, members));
+  STARLING_ASSIGN(message.judged, judged_from(judged, message.lost));
   // Held segments have the same form as a set of ranks: the right length, and no bit beyond the last.
   STARLING_TRY(RankSet::from_bytes(held, segments).status());
   message.held.assign(held.begin(), held.end());

@@ -12,7 +12,7 @@
 //                    mask, then encoded floats of `segment`), inventory (CBOR Inventory), want (empty: "send me
 //                    what you have of `segment`"), done (CBOR Done), listen (empty: "I am too late for this round:
 //                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more"),
-//                    seal (CBOR Seal)
+//                    seal (CBOR Seal), lost_set (CBOR LostSet)
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (`segment` as in moments.h; zero group: none)
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
@@ -70,6 +70,7 @@ enum class FrameType : std::uint8_t {
   listen = 22,
   over = 23,
   seal = 24,
+  lost_set = 25,
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
@@ -130,6 +131,7 @@ class RankSet {
   [[nodiscard]] std::size_t count() const;
   // Adds `other` to this set; true when this changed it.
   bool merge(const RankSet& other);
+  [[nodiscard]] bool contains(const RankSet& other) const;
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
   // corrupt when the length is wrong or a bit beyond `size` is set.
   static Result<RankSet> from_bytes(std::span<const std::uint8_t> bytes, std::size_t size);
@@ -161,6 +163,20 @@ std::vector<std::uint8_t> signed_text(const Begin& begin);
 
 constexpr SampleCount kWeightUnknown = -1;
 
+// "I have lost these members." It travels within the sender's inventories, and by itself when others pass it on. A
+// member that names itself says that it is out of the round.
+struct LostSet {
+  std::uint32_t rank = 0;  // the member that says so
+  Hash128 plan_digest;
+  RankSet lost;
+  PeerSignature signature{};  // under signed_text(), by that member
+  // Members in `lost` that the sender has lost for what they say of others, and not for what it has seen itself. Its
+  // size is 0 where there is none.
+  RankSet judged{};
+};
+// The bytes that are signed: "starling lost set", a zero byte, and the fields before the signature as they travel.
+std::vector<std::uint8_t> signed_text(const LostSet& set);
+
 // "I believe these members lost; I held these segments final when that set last grew." Sent again whenever `lost`
 // grows.
 struct Inventory {
@@ -169,6 +185,8 @@ struct Inventory {
   // the lost members', by rank, from their begins, or kWeightUnknown: not every begin reached everybody
   std::vector<SampleCount> weights;
   std::vector<SampleCount> draws{};  // the lost members', from the same begins; 0 where unknown. Empty: all are 0
+  PeerSignature signature{};         // the sender's, under its LostSet
+  RankSet judged{};                  // see LostSet::judged
 };
 
 // "I hold every segment; here are my digest and counts."
@@ -218,6 +236,7 @@ struct StateInfo {
 std::vector<std::uint8_t> encode(const Hello& message);
 std::vector<std::uint8_t> encode(const Join& message);
 std::vector<std::uint8_t> encode(const Begin& message);
+std::vector<std::uint8_t> encode(const LostSet& message);
 std::vector<std::uint8_t> encode(const Inventory& message);
 std::vector<std::uint8_t> encode(const Done& message);
 std::vector<std::uint8_t> encode(const Seal& message);
@@ -227,6 +246,7 @@ std::vector<std::uint8_t> encode(const StateInfo& message);
 Result<Hello> decode_hello(std::span<const std::uint8_t> cbor);
 Result<Join> decode_join(std::span<const std::uint8_t> cbor);
 Result<Begin> decode_begin(std::span<const std::uint8_t> cbor);
+Result<LostSet> decode_lost_set(std::span<const std::uint8_t> cbor, std::size_t members);
 Result<Inventory> decode_inventory(std::span<const std::uint8_t> cbor, std::size_t members, std::size_t segments);
 Result<Done> decode_done(std::span<const std::uint8_t> cbor, std::size_t members);
 Result<Seal> decode_seal(std::span<const std::uint8_t> cbor);

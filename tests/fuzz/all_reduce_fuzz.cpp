@@ -112,7 +112,7 @@ class Script {
       case 6:
         return frame(rank, FrameType::result, first, floats(kResult, first, {byte()}), codec_of(kResult));
       case 7:
-        return frame(rank, FrameType::inventory, 0, inventory(first));
+        return frame(rank, FrameType::inventory, 0, inventory(rank, first));
       case 8:
         return frame(rank, FrameType::want, first, {});
       case 9: {
@@ -124,6 +124,10 @@ class Script {
       case 10:
         return frame(rank, FrameType::listen, 0, {});
       case 11: {
+        if (first >= 248) {
+          const std::uint8_t lost = byte();
+          return frame(rank, FrameType::lost_set, 0, wire::encode(lost_set(first % 8u, lost, byte())));
+        }
         wire::Seal seal{group_.id, swarm::plan_digest(group_), first % 8u, {}, {}};
         seal.part_digest.bytes[0] = byte() % 4;
         if (first < 240) seal.signature = signed_by(seal.rank % kMembers).signer->sign(wire::signed_text(seal));
@@ -137,14 +141,25 @@ class Script {
     }
   }
 
-  std::vector<std::uint8_t> inventory(std::uint8_t lost_bits) {
-    wire::Inventory message;
-    message.lost = wire::RankSet(kMembers);
-    for (Rank rank = 0; rank < kMembers; ++rank) {
-      if ((lost_bits >> rank & 1) != 0) message.lost.set(rank);
+  // Bits beyond the members': signed by another one, or by nobody.
+  [[nodiscard]] wire::LostSet lost_set(Rank rank, std::uint8_t bits, std::uint8_t judged) const {
+    wire::LostSet set{static_cast<std::uint32_t>(rank), swarm::plan_digest(group_), wire::RankSet(kMembers)};
+    if (judged != 0) set.judged = set.lost;
+    for (Rank lost = 0; lost < kMembers; ++lost) {
+      if ((bits >> lost & 1) != 0) set.lost.set(lost);
+      if (((bits & judged) >> lost & 1) != 0) set.judged.set(lost);
     }
-    message.held = {byte()};
-    message.weights.assign(message.lost.count(), byte() % 2 == 0 ? 2 : wire::kWeightUnknown);
+    const unsigned signer = bits >> kMembers == 7 ? 0 : static_cast<unsigned>(rank % kMembers);
+    if (bits >> kMembers != 6) set.signature = signed_by(signer).signer->sign(wire::signed_text(set));
+    return set;
+  }
+
+  std::vector<std::uint8_t> inventory(Rank rank, std::uint8_t bits) {
+    const std::uint8_t held = byte();
+    const std::uint8_t more = byte();
+    const wire::LostSet said = lost_set(rank, bits, more < 128 ? 0 : more);
+    wire::Inventory message{said.lost, {held}, {}, {}, said.signature, said.judged};
+    message.weights.assign(message.lost.count(), more % 2 == 0 ? 2 : wire::kWeightUnknown);
     return wire::encode(message);
   }
 

@@ -88,6 +88,8 @@ void add_frames(Seeds& seeds) {
   wire::RankSet lost(11);
   lost.set(4);
   add("inventory", 3, wire::encode(wire::Inventory{lost, {5, 1}, {48}}));
+  add("lost_set", 11, wire::encode(wire::LostSet{3, {}, lost}));
+  add("lost_set_judged", 11, wire::encode(wire::LostSet{3, {}, lost, {}, lost}));
   add("seal", 10, wire::encode(wire::Seal{}));
   add("done", 4, wire::encode(wire::Done{{}, {5, 0, 7}}));
   Bytes state = {39, 1, 0};  // 40 parameters, fp8

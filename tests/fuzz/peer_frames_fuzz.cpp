@@ -51,7 +51,7 @@ void check_relay_request(Bytes bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes bytes(data + 1, size - 1);
-  switch (data[0] % 11) {
+  switch (data[0] % 12) {
     case 0:
       check_header(bytes);
       break;
@@ -81,6 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 10:
       check_form(decode_seal(bytes), bytes);
+      break;
+    case 11:
+      check_form(decode_lost_set(bytes, 11), bytes);
       break;
     default:
       check_relay_request(bytes);

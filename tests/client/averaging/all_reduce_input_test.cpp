@@ -102,6 +102,12 @@ struct Stage {
     begin.signature = signed_by(group, begin.rank).signer->sign(wire::signed_text(begin));
     return wire::encode(begin);
   }
+  // A member's inventory that holds nothing.
+  Bytes inventory(Rank from, const wire::RankSet& lost) const {
+    wire::LostSet said{static_cast<std::uint32_t>(from), swarm::plan_digest(group), lost};
+    said.signature = signed_by(group, from).signer->sign(wire::signed_text(said));
+    return wire::encode(wire::Inventory{lost, {0}, std::vector<SampleCount>(lost.count(), 1), {}, said.signature});
+  }
   void all_begin() {
     for (const Rank rank : {0, 2, 3}) REQUIRE(say(rank, FrameType::begin, 0, begin(rank)).ok());
   }
@@ -191,7 +197,7 @@ TEST_CASE("a frame that breaks the protocol is refused and costs its sender the 
       {"an inventory of a fifth member's loss", FrameType::inventory, 0, fifth_lost},
       {"an inventory that lists a ninth segment", FrameType::inventory, 0,
        wire::encode(wire::Inventory{wire::RankSet(4), {0, 1}, {}})},
-      {"a begin for a member that speaks for itself", FrameType::begin, 0, prototype.begin(3)},
+      {"a begin of the member that hears it", FrameType::begin, 0, prototype.begin(1)},
       {"a begin for a member that does not exist", FrameType::begin, 0, prototype.begin(77)},
       {"a hello in the middle of a round", FrameType::hello, 0, {}},
       {"a piece of a state", FrameType::state_chunk, 0, kEight},
@@ -479,7 +485,7 @@ TEST_CASE("a member that hears that it and half of the others are lost leaves, a
     stage.now += std::chrono::milliseconds(250);
     stage.engine.on_timer(stage.now);
   }
-  CHECK(stage.say(2, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1, 2}})).ok());
+  for (const Rank from : {2, 3}) CHECK(stage.say(from, FrameType::inventory, 0, stage.inventory(from, lost)).ok());
   REQUIRE(stage.engine.outcome() != nullptr);
   CHECK(stage.engine.outcome()->verdict == Verdict::expelled);
   CHECK(stage.engine.next_deadline() == kNever);
@@ -499,7 +505,7 @@ TEST_CASE("a member that hears that it is lost asks for the result, and takes no
   stage.all_begin();
   wire::RankSet lost(4);
   lost.set(kSelf);
-  CHECK(stage.say(2, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {2}})).ok());
+  for (const Rank from : {0, 2}) CHECK(stage.say(from, FrameType::inventory, 0, stage.inventory(from, lost)).ok());
   CHECK(stage.engine.outcome() == nullptr);
   for (const Rank to : {0, 2, 3}) CHECK(stage.said_to(to).back() == FrameType::listen);
   CHECK_FALSE(stage.say(0, FrameType::result, 99, result(1)).ok());
@@ -518,6 +524,30 @@ TEST_CASE("a member that hears that it is lost asks for the result, and takes no
   CHECK(stage.say(2, FrameType::done, 0, wire::encode(wire::Done{{}, {1, 2, 1, 1}})).ok());
   REQUIRE(stage.engine.outcome() != nullptr);
   CHECK(stage.engine.outcome()->verdict == Verdict::expelled);
+}
+
+TEST_CASE("a lost set that its member has not signed for this plan is refused by name") {
+  wire::RankSet lost(4);
+  lost.set(0);
+  const auto refusal = [&](auto spoil) {
+    Stage stage;
+    stage.all_begin();
+    wire::LostSet said{3, swarm::plan_digest(stage.group), lost};
+    said.signature = signed_by(stage.group, 3).signer->sign(wire::signed_text(said));
+    spoil(stage, said);
+    const Status status = stage.say(2, FrameType::lost_set, 0, wire::encode(said));  // passed on
+    return status.ok() ? std::string() : status.error().message;
+  };
+  using Set = wire::LostSet;
+  CHECK(refusal([](const Stage&, Set&) {}).empty());
+  CHECK(refusal([](const Stage&, Set& said) { said.signature = {}; }) == "a lost set is refused: it is not signed");
+  CHECK(refusal([](const Stage&, Set& said) { said.lost.set(2); }) == "a lost set is refused: its signature is wrong");
+  CHECK(refusal([](const Stage&, Set& said) { said.rank = 2; }) == "a lost set is refused: another key signed it");
+  CHECK(refusal([](const Stage&, Set& said) { said.plan_digest.bytes[0] ^= 1; }) ==
+        "a lost set is refused: it is of another plan");
+  Stage stage;
+  stage.all_begin();
+  CHECK_FALSE(stage.say(2, FrameType::inventory, 0, wire::encode(wire::Inventory{lost, {0}, {1}})).ok());
 }
 
 TEST_CASE("an fp32 segment is sent from where it lies") {

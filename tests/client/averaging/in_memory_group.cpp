@@ -249,6 +249,9 @@ void InMemoryGroup::strike(const Fault& fault) {
       cut(fault.rank, fault.other, fault.rank, "connection reset");
       cut(fault.rank, fault.other, fault.other, "connection reset");
       return;
+    case Fault::Kind::denounce:
+      with(fault.rank, [this, fault] { nodes_[fault.rank].engine->on_link_lost(now_, fault.other, "a lie"); });
+      return;
   }
 }
 

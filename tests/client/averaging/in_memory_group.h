@@ -51,6 +51,7 @@ struct Fault {
     mute,        // its frames to `other` vanish from now on, silently
     black_hole,  // frames between it and `other` vanish, silently
     break_link,  // both ends learn that the link between them is gone
+    denounce,    // it says that it has lost `other`, which is well
   };
   Kind kind = Kind::kill;
   Rank rank = 0;

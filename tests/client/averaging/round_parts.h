@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "client/averaging/late_member.h"
+#include "client/averaging/lost_sets.h"
 #include "client/averaging/patience.h"
+#include "shared/swarm/plan.h"
+#include "tests/support/plain_signer.h"
 
 namespace starling::averaging {
 
@@ -40,7 +43,24 @@ struct RoundParts {
         outbox(table, roster, true),
         values(group, table, {.weight = 1, .input = input, .output = output}),
         patience(options, roster, progress),
-        late(options, {group, table, roster, outbox, progress, values, patience.watch()}) {}
+        sets(group, roster, signed_by(self)),
+        late(options, {group, table, roster, outbox, progress, values, patience.watch(), sets}) {}
+
+  [[nodiscard]] AllReduceOptions signed_by(Rank rank) const {
+    AllReduceOptions options;
+    options.signer = testing::plain_signer(group.members[rank].endpoint.peer);
+    return options;
+  }
+  // A member's signed word that it has lost others, some of them for what these say.
+  [[nodiscard]] wire::LostSet lost_set(Rank accuser, const std::vector<Rank>& accused,
+                                       const std::vector<Rank>& judged = {}) const {
+    wire::LostSet said{static_cast<std::uint32_t>(accuser), swarm::plan_digest(group), wire::RankSet(roster.size())};
+    for (const Rank rank : accused) said.lost.set(rank);
+    if (!judged.empty()) said.judged = wire::RankSet(roster.size());
+    for (const Rank rank : judged) said.judged.set(rank);
+    said.signature = signed_by(accuser).signer->sign(wire::signed_text(said));
+    return said;
+  }
 
   // All the others have begun.
   void begin(TimePoint now) {
@@ -62,6 +82,7 @@ struct RoundParts {
   Outbox outbox;
   RoundValues values;
   Patience patience;
+  LostSets sets;
   LateMember late;
 };
 

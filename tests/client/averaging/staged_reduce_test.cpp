@@ -241,6 +241,10 @@ TEST_CASE("whoever dies, and whenever: those that end with a result have the sam
       if (who.dead) continue;
       const std::string name = peer.brief();
       CAPTURE(name);
+      std::string why;
+      for (const LostMember& lost : grid.outcome(peer).lost)
+        why += std::to_string(lost.rank) + ": " + lost.reason + "; ";
+      CAPTURE(why);
       CHECK(grid.outcome(peer).verdict == Verdict::averaged);
     }
   }

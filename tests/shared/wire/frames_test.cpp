@@ -34,6 +34,15 @@ Bytes inventory_bytes() {
   return encode(Inventory{lost, {0xff, 0x01}, {96, kWeightUnknown}});
 }
 
+LostSet lost_set() {
+  LostSet set{5, id_of<Hash128>(9), RankSet(11)};
+  set.lost.set(3);
+  set.judged = set.lost;
+  set.signature.key.bytes[31] = 2;
+  set.signature.signature.bytes[63] = 3;
+  return set;
+}
+
 // One valid message of every kind, and a check whether bytes are accepted as it.
 struct Kind {
   const char* name;
@@ -54,6 +63,7 @@ std::vector<Kind> kinds() {
       {"done", encode(Done{id_of<Hash128>(5), {3, kWeightUnknown}}), [](auto b) { return decode_done(b, 2).ok(); }},
       {"seal", encode(Seal{id_of<GroupId>(7), id_of<Hash128>(9), 5, id_of<Hash128>(2)}),
        [](auto b) { return decode_seal(b).ok(); }},
+      {"lost set", encode(lost_set()), [](auto b) { return decode_lost_set(b, 11).ok(); }},
       {"request", encode(StateRequest{7, id_of<Digest>(1), 3, 300}),
        [](auto b) { return decode_state_request(b).ok(); }},
       {"info", encode(info), [](auto b) { return decode_state_info(b).ok(); }},
@@ -189,6 +199,31 @@ TEST_CASE("random bytes are refused, not believed") {
 TEST_CASE("deep nesting and absurd lengths cost nothing") {
   CHECK_FALSE(decode_begin(Bytes(kControlPayloadMax, 0x81)).ok());
   CHECK_FALSE(decode_begin(Bytes{0xa3, 0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}).ok());
+}
+
+TEST_CASE("what is signed of a lost set is what an inventory says, too") {
+  const LostSet set = lost_set();
+  const auto read = decode_lost_set(encode(set), 11);
+  REQUIRE(read.ok());
+  CHECK(read->signature == set.signature);
+  CHECK(signed_text(*read) == signed_text(set));
+  CHECK_FALSE(decode_lost_set(encode(set), 17).ok());
+  LostSet other = set;
+  other.lost.set(4);
+  CHECK(signed_text(other) != signed_text(set));
+  other = set;
+  other.judged.reset(3);
+  CHECK(signed_text(other) != signed_text(set));
+  CHECK(decode_lost_set(encode(other), 11)->judged == other.judged);
+  other.judged.set(4);  // it is not lost
+  CHECK_FALSE(decode_lost_set(encode(other), 11).ok());
+  other.judged = RankSet();
+  CHECK(decode_lost_set(encode(other), 11)->judged == RankSet());
+  const Inventory inventory{set.lost, {0, 0}, {7}, {}, set.signature, set.judged};
+  const auto read_inventory = decode_inventory(encode(inventory), 11, 9);
+  REQUIRE(read_inventory.ok());
+  CHECK(read_inventory->signature == set.signature);
+  CHECK(read_inventory->judged == set.judged);
 }
 
 TEST_CASE("an inventory for another number of members or segments is refused") {
