@@ -96,6 +96,12 @@ double Learner::consensus_distance(std::span<const float> sum, SampleCount sampl
   return std::sqrt(squares / static_cast<double>(mean.size()));
 }
 
+double Learner::distance(std::span<const float> parameters) {
+  double squares = 0;
+  for (const float value : parameters) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares / static_cast<double>(parameters.size()));
+}
+
 void Learner::step(RoundIndex round, std::span<const float> average) {
   if (wire::fragments(manifest_) > 1) {
     VERIFY(optim::step_fragment(manifest_, round, average, state_).ok());

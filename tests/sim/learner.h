@@ -39,6 +39,8 @@ class Learner {
   // Returns how far this volunteer's contribution, a sum over `samples`, is from the mean of all: root mean square.
   [[nodiscard]] static double consensus_distance(std::span<const float> sum, SampleCount samples,
                                                  std::span<const float> mean);
+  // Returns the parameters' distance from the optimum: root mean square.
+  [[nodiscard]] static double distance(std::span<const float> parameters);
 
  private:
   void begin_at_agreed();

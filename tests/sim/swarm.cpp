@@ -51,13 +51,6 @@ constexpr AccountId kSybilAccount = 1'000'000;
 constexpr double kConsensusDistanceMax = kStart + 1;
 constexpr std::size_t kEventsWaitingMax = 4'000'000;
 
-// The model's distance from the optimum: the root mean square of a parameter.
-double distance(std::span<const float> parameters) {
-  double sum = 0;
-  for (const float value : parameters) sum += static_cast<double>(value) * value;
-  return std::sqrt(sum / static_cast<double>(parameters.size()));
-}
-
 class Swarm final : private World, private Network::Mediator {
  public:
   Swarm(const SwarmOptions& options, wire::RunManifest manifest)
@@ -115,7 +108,7 @@ class Swarm final : private World, private Network::Mediator {
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
   void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) override {
     invariants_.on_step(round, before, after);
-    result_.distances[round] = distance(after.first(peers_.front()->parameters().size()));
+    result_.distances[round] = Learner::distance(after.first(peers_.front()->parameters().size()));
   }
   void fail(std::string what) override { invariants_.fail(std::move(what)); }
   void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;
@@ -679,7 +672,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   if (!filled_.empty()) result_.batch_filled = mean(filled_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
-  result_.distance_last = distance(peers_.front()->parameters());
+  result_.distance_last = Learner::distance(peers_.front()->parameters());
   result_.events = scheduler_.events_run();
   result_.virtual_s = to_seconds(scheduler_.now().time_since_epoch());
   return result_;
