@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared/base/log.h"
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
@@ -93,7 +94,17 @@ void CoordinatorCalls::cancel() {
   exposed_->cancel();
 }
 
+// Without success, the call that follows is made with what is here: the coordinator may be away, or judge otherwise.
+void CoordinatorCalls::renew_when_due() {
+  const TimePoint now = clock_.now();
+  if (now < renewal_not_before_ || !project_.certificate.is_due(clock_.wall_now())) return;
+  renewal_not_before_ = now + kRenewalRetry;
+  const auto fresh = renew_certificate();
+  if (!fresh.ok()) log_debug("renew this computer's certificate before its end: {}", fresh.error().message);
+}
+
 Status CoordinatorCalls::use_newest_certificate() {
+  renew_when_due();
   std::string newest = project_.certificate.pem();
   if (newest == certificate_pem_) return {};
   STARLING_ASSIGN(auto renewed, make_client(project_, key_, line_));
