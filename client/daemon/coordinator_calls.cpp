@@ -45,8 +45,11 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   storage::Project project;
   project.host = link.host;
   project.port = link.port;
-  project.name = reply->project_name;
-  project.display_name = reply->display_name.empty() ? applicant.name : reply->display_name;
+  const auto whole = [](const std::string& name, const std::string& shortened) {
+    return name.empty() ? shortened : name;
+  };
+  project.name = whole(reply->whole_project_name, reply->project_name);
+  project.display_name = whole(reply->whole_display_name, whole(reply->display_name, applicant.name));
   project.account_id = reply->account_id;
   project.ca_pem = std::move(*ca_pem);
   project.device_token = std::move(request.device_token);
