@@ -58,7 +58,7 @@ ARROWS = {
                         "db/stores", "shared/*"],
     "coordinator/server": ["coordinator/*", "db/*", "shared/*"],
     "gui/link": ["shared/base", "shared/control"],
-    "gui/models": ["gui/link", "shared/base", "shared/control"],
+    "gui/models": ["gui/link", "shared/base", "shared/control", "shared/names"],
     "gui/widgets": ["gui/models", "shared/base", "shared/control", "shared/leaderboard", "shared/protocol"],
     "gui/app": ["gui/*", "shared/base"],
     "tests/support": ["shared/*"],
@@ -82,7 +82,7 @@ EXTRA_TEST_ARROWS = {
     "tests/coordinator/operations": ["db/sqlite"],  # tampers with the audit log
     "tests/db/schema": ["db/postgres", "db/sqlite"],  # both make equal tables
     "tests/gui/link": ["tests/gui/support"],
-    "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text
+    "tests/gui/models": ["client/policy", "shared/names", "tests/gui/support"],  # every reason of the rules has a text
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     # The two ends of the control socket, a small run whose state is kept, and links to other volunteers.
