@@ -70,15 +70,9 @@ void CheckpointCourier::send(Calls calls, std::shared_ptr<const transport::State
   begin(std::move(calls), digest, [this, state = std::move(state)](CoordinatorCalls& with) {
     const Status sent = send_all(with, *state);
     if (sent.ok()) return log_info("the coordinator has a copy of the state of round {} now", state->round);
-    complain(state->round, sent.error());
+    complaints_.info(SystemClock().now(), fmt::format("a copy of the state of round {} for the coordinator: {}",
+                                                      state->round, sent.error().message));
   });
-}
-
-void CheckpointCourier::complain(RoundIndex round, const Error& why) {
-  const MutexLock lock(complaints_mutex_);
-  const auto kept_back = complaints_.admit(SystemClock().now());
-  if (!kept_back) return;
-  log_info("a copy of the state of round {} for the coordinator: {}{}", round, why.message, more_of_them(*kept_back));
 }
 
 bool CheckpointCourier::is_sending(const Digest& state) const {

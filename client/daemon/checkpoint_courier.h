@@ -14,7 +14,7 @@
 
 #include "client/daemon/coordinator_calls.h"
 #include "client/transport/state_snapshot.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/mutex.h"
 
 namespace starling::daemon {
@@ -55,13 +55,9 @@ class CheckpointCourier {
   void begin(Calls calls, const Digest& sends, std::function<void(CoordinatorCalls&)> work);
   void forget_ended();
 
-  // Failures may come with every round. Jobs' threads.
-  void complain(RoundIndex round, const Error& why);
-
-  Mutex complaints_mutex_;
-  LogLimit complaints_ GUARDED_BY(complaints_mutex_){std::chrono::minutes(1)};
-  std::list<std::unique_ptr<Job>> jobs_;  // the last is the newest; those before were ended
-  std::int64_t earlier_wire_bytes_ = 0;   // bytes of jobs that are forgotten
+  LimitedLog complaints_{std::chrono::minutes(1)};  // they may come with every round
+  std::list<std::unique_ptr<Job>> jobs_;            // the last is the newest; those before were ended
+  std::int64_t earlier_wire_bytes_ = 0;             // bytes of jobs that are forgotten
 };
 
 }  // namespace starling::daemon

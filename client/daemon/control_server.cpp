@@ -13,8 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "shared/base/log.h"
-
 namespace starling::daemon {
 namespace {
 
@@ -134,7 +132,7 @@ void ControlServer::accept_loop() {
 
 void ControlServer::admit(int fd) {
   if (!same_user(fd)) {
-    log_warning("control socket: a connection of another user was refused");
+    strangers_.warning(SystemClock().now(), "control socket: a connection of another user was refused");
     ::close(fd);
     return;
   }

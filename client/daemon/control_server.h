@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "shared/base/limited_log.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/control/control.h"
@@ -46,6 +47,7 @@ class ControlServer {
   Mutex mutex_;
   std::list<Connection> connections_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
+  LimitedLog strangers_;
 };
 
 }  // namespace starling::daemon

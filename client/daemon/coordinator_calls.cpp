@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared/base/log.h"
 #include "shared/base/version.h"
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
@@ -44,8 +45,11 @@ Result<storage::Project> join_project(const manifest::JoinLink& link, const Appl
   storage::Project project;
   project.host = link.host;
   project.port = link.port;
-  project.name = reply->project_name;
-  project.display_name = reply->display_name.empty() ? applicant.name : reply->display_name;
+  const auto whole = [](const std::string& name, const std::string& shortened) {
+    return name.empty() ? shortened : name;
+  };
+  project.name = whole(reply->whole_project_name, reply->project_name);
+  project.display_name = whole(reply->whole_display_name, whole(reply->display_name, applicant.name));
   project.account_id = reply->account_id;
   project.ca_pem = std::move(*ca_pem);
   project.device_token = std::move(request.device_token);
@@ -93,7 +97,17 @@ void CoordinatorCalls::cancel() {
   exposed_->cancel();
 }
 
+// Without success, the call that follows is made with what is here: the coordinator may be away, or judge otherwise.
+void CoordinatorCalls::renew_when_due() {
+  const TimePoint now = clock_.now();
+  if (now < renewal_not_before_ || !project_.certificate.is_due(clock_.wall_now())) return;
+  renewal_not_before_ = now + kRenewalRetry;
+  const auto fresh = renew_certificate();
+  if (!fresh.ok()) log_debug("renew this computer's certificate before its end: {}", fresh.error().message);
+}
+
 Status CoordinatorCalls::use_newest_certificate() {
+  renew_when_due();
   std::string newest = project_.certificate.pem();
   if (newest == certificate_pem_) return {};
   STARLING_ASSIGN(auto renewed, make_client(project_, key_, line_));

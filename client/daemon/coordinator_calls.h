@@ -49,6 +49,9 @@ constexpr DeadlineOptions kHeartbeatDeadline{
 
 class CoordinatorCalls {
  public:
+  // Between two tries to renew a certificate that is due.
+  static constexpr Duration kRenewalRetry = std::chrono::seconds(30);
+
   // `clock` outlives this object and is corrected by the coordinator's answers. All traffic takes from `line`, if it is
   // given; it outlives this object, too.
   static Result<std::unique_ptr<CoordinatorCalls>> create(const storage::Project& project,
@@ -59,8 +62,10 @@ class CoordinatorCalls {
   Result<wire::HeartbeatReply> heartbeat(const wire::Heartbeat& heartbeat);
   Status report_unusable(const wire::UnusableSamples& samples);
   // Renews the certificate of the project that this object was made with, for all that have a copy of it, and returns
-  // it.
+  // it. Every other call does so first when it is due (HostCertificate::is_due).
   Result<std::string> renew_certificate();
+  // The newest one, whoever renewed it. From any thread.
+  [[nodiscard]] std::string certificate() const { return project_.certificate.pem(); }
   // Returns the run's signed manifest, not verified yet.
   Result<manifest::SignedManifest> run_manifest();
   // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
@@ -83,8 +88,9 @@ class CoordinatorCalls {
   static Result<std::shared_ptr<net::HttpClient>> make_client(const storage::Project& project,
                                                               const crypto::PrivateKey& key, net::Line* line);
   Result<std::string> renew_over(net::HttpClient& anonymous);
-  // Begins every call that shows the certificate: others may have renewed it since the last one.
+  // Begins every call that shows the certificate: it may be due, and others may have renewed it since the last one.
   Status use_newest_certificate();
+  void renew_when_due();
   // Sets the client of the calls that follow, which cancel() ends, also when it was called before.
   void expose(std::shared_ptr<net::HttpClient> client) EXCLUDES(mutex_);
   void count() { wire_bytes_ = earlier_wire_bytes_ + client_->wire_bytes(); }
@@ -96,6 +102,7 @@ class CoordinatorCalls {
   std::shared_ptr<net::HttpClient> client_;  // coordinator thread
   std::string certificate_pem_;              // coordinator thread; the one that client_ shows
   Deadline heartbeat_deadline_;              // coordinator thread
+  TimePoint renewal_not_before_{};           // coordinator thread
   std::int64_t earlier_wire_bytes_ = 0;      // bytes of clients before this one
   Mutex mutex_;
   std::shared_ptr<net::HttpClient> exposed_ GUARDED_BY(mutex_);

@@ -18,8 +18,9 @@ CoordinatorContact::CoordinatorContact(RunThreads& threads, CoordinatorCalls& ca
     : threads_(threads),
       calls_(calls),
       listener_(std::move(listener)),
-      renewal_(threads, {[&calls] { return calls.renew_certificate(); },
-                         [this](const std::string& pem) { listener_.certificate(pem); }}) {}
+      renewal_(threads,
+               {[&calls] { return calls.renew_certificate(); }, [this](const std::string&) { adopt_newest(); }}),
+      adopted_(calls.certificate()) {}
 
 bool CoordinatorContact::obey(const Permission& permission) {
   allowed_ = permission.coordinator;
@@ -43,14 +44,23 @@ void CoordinatorContact::send(wire::Heartbeat heartbeat) {
 
 void CoordinatorContact::take(TimePoint now, Result<wire::HeartbeatReply> reply) {
   if (reply.ok()) {
-    if (!reply->notice.empty() && reply->notice != notice_) log_warning("coordinator: {}", reply->notice);
+    if (!reply->notice.empty() && reply->notice != notice_) notices_.warning(now, "coordinator: " + reply->notice);
     notice_ = reply->notice;
     if (reply->renew_certificate) renewal_.begin();
     if (spares_data_) reply->next_heartbeat_ms = std::max(reply->next_heartbeat_ms, kSparingHeartbeatMs);
   } else if (reply.error().code == ErrorCode::unauthenticated) {
     renewal_.on_refused(now);
   }
+  adopt_newest();
   listener_.answered(now, reply);
+}
+
+// This heartbeat or any other call may have renewed it.
+void CoordinatorContact::adopt_newest() {
+  std::string newest = calls_.certificate();
+  if (newest == adopted_) return;
+  adopted_ = std::move(newest);
+  listener_.certificate(adopted_);
 }
 
 void CoordinatorContact::report_unusable(const wire::UnusableSamples& samples) {

@@ -10,6 +10,7 @@
 #include "client/daemon/permission.h"
 #include "client/daemon/run_threads.h"
 #include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 #include "shared/protocol/unusable_samples.h"
 
@@ -46,14 +47,17 @@ class CoordinatorContact {
 
  private:
   void take(TimePoint now, Result<wire::HeartbeatReply> reply);
+  void adopt_newest();
 
   RunThreads& threads_;
   CoordinatorCalls& calls_;
   const Listener listener_;
   CertificateRenewal renewal_;
+  std::string adopted_;  // the certificate that the listener was last told of, at first the one that the run began with
   bool allowed_ = true;
   bool spares_data_ = false;
   std::string notice_;
+  LimitedLog notices_;
 };
 
 }  // namespace starling::daemon

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "client/daemon/average_request.h"
-#include "shared/base/log.h"
 
 namespace starling::daemon {
 
@@ -59,7 +58,7 @@ void GossipMeetings::meet(std::size_t bucket, const std::optional<rounds::Leg>& 
         [this, bucket, id, outcome](TimePoint now) { meet(bucket, gossip_->on_met(now, bucket, id, outcome)); });
   };
   if (const Status begun = network_.mix(bucket, std::move(request)); !begun.ok()) {
-    log_warning("gossip: {}", begun.error().message);
+    refused_.warning(threads_.now(), "gossip: " + begun.error().message);
     gossip_->on_refused(bucket);
   }
 }

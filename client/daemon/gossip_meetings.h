@@ -10,6 +10,7 @@
 #include "client/rounds/gossip.h"
 #include "client/trainer_link/trainer_process.h"
 #include "client/transport/peer_network.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::daemon {
 
@@ -43,6 +44,7 @@ class GossipMeetings {
   trainer_link::TrainerProcess& trainer_;
   transport::PeerNetwork& network_;
   std::int64_t stepped_child_ = kNoChild;  // trainer thread: the child whose steps own parameters follow
+  LimitedLog refused_;
 };
 
 }  // namespace starling::daemon

@@ -4,7 +4,6 @@
 
 #include "client/daemon/coordinator_calls.h"
 #include "client/storage/checkpoint_store.h"
-#include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/join_link.h"
 #include "shared/manifest/signed_manifest.h"
@@ -132,12 +131,13 @@ Result<wire::LeaderboardView> LookUps::leaderboard(const storage::Project& proje
 
 // Nothing else may have renewed it: the project's training may be paused, or have had no turn yet.
 Status LookUps::ensure_valid_certificate(const storage::Project& project, const crypto::PrivateKey& key) {
-  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate.pem()));
-  if (clock_.wall_now() < info.not_after) return {};
+  const WallTime now = clock_.wall_now();
+  if (!project.certificate.is_due(now)) return {};
   STARLING_ASSIGN(const auto calls, CoordinatorCalls::create(project, key, clock_, &line_));
   const auto fresh = calls->renew_certificate();
   wire_bytes_ += calls->wire_bytes();
-  return fresh.ok() ? Status() : fresh.error().prefixed("renew this computer's certificate");
+  if (fresh.ok() || !project.certificate.has_run_out(now)) return {};
+  return fresh.error().prefixed("renew this computer's certificate");
 }
 
 Result<wire::TeamReply> LookUps::team(const storage::Project& project, const crypto::PrivateKey& key,

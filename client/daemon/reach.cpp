@@ -1,9 +1,10 @@
 #include "client/daemon/reach.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 #include <vector>
 
-#include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 
 namespace starling::daemon {
@@ -27,18 +28,18 @@ void Reach::tell(wire::Heartbeat& heartbeat) const {
 
 void Reach::follow(const wire::HeartbeatReply& reply) {
   if (!known_ || reply.seen.reachability != reachability_) {
-    log_info("others {} dial this computer at {} port {}",
-             reply.seen.reachability == wire::Reachability::reachable ? "can"
-             : reply.seen.reachability == wire::Reachability::blocked ? "cannot"
-                                                                      : "may or may not be able to",
-             reply.seen.address, network_.port());
+    const char* const may = reply.seen.reachability == wire::Reachability::reachable ? "can"
+                            : reply.seen.reachability == wire::Reachability::blocked ? "cannot"
+                                                                                     : "may or may not be able to";
+    seen_.info(threads_.now(),
+               fmt::format("others {} dial this computer at {} port {}", may, reply.seen.address, network_.port()));
   }
   known_ = true;
   reachability_ = reply.seen.reachability;
   address_ = reply.seen.address;
   keep_port_open();
   if (const Status posted = network_.post_at(reply.relaying.at, [this] { announce_change(); }); !posted.ok()) {
-    log_warning("{}", posted.error().message);
+    unposted_.warning(threads_.now(), posted.error().message);
   }
   // The coordinator may not have heard yet that this computer relays for nobody any more.
   const bool relays = relay_bytes_per_s_ > 0;

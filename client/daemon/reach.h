@@ -12,6 +12,7 @@
 #include "client/transport/peer_network.h"
 #include "client/transport/port_mapper.h"
 #include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/control/control.h"
 #include "shared/protocol/states.h"
 
@@ -52,6 +53,8 @@ class Reach {
   wire::Reachability reachability_ = wire::Reachability::unknown;
   bool known_ = false;   // the coordinator has reported it
   std::string address_;  // this computer's, as the coordinator sees it
+  LimitedLog seen_;
+  LimitedLog unposted_;
 };
 
 }  // namespace starling::daemon

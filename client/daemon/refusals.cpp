@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "shared/crypto/wrong_clock.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::daemon {
@@ -12,8 +13,7 @@ Obstacle obstacle_of(const Error& error) {
   if (error.message.starts_with(kOpenPort)) {
     return {"the port is free, or the daemon is started with another --port", true};
   }
-  // The words of shared/crypto for a certificate whose time has not come.
-  if (error.message.find("a clock is wrong") != std::string::npos) return {"the clocks are right", true};
+  if (crypto::is_wrong_clock(error)) return {"the clocks are right", true};
   switch (error.code) {
     case ErrorCode::resource_exhausted:
       return {"there is room for it", true};

@@ -223,7 +223,7 @@ void RemoteDoor::admit(const Door& door, UniqueFd socket) {
           caller.finished = true;
         });
   } catch (const std::system_error& error) {  // no thread to be had just now
-    log_warning("a call from another computer could not be taken: {}", error.what());
+    not_taken_.warning(clock_.now(), fmt::format("a call from another computer could not be taken: {}", error.what()));
     callers_.pop_back();
   }
 }
@@ -277,11 +277,7 @@ Status RemoteDoor::welcome(Caller& caller) {
 }
 
 void RemoteDoor::note_wrong_token() {
-  const MutexLock lock(mutex_);
-  if (const auto others = wrong_tokens_.admit(clock_.now())) {
-    log_warning("another computer called with a wrong token{}",
-                *others > 0 ? fmt::format(", {} more did", *others) : "");
-  }
+  wrong_tokens_.warning(clock_.now(), "another computer called with a wrong token");
 }
 
 void RemoteDoor::serve(const crypto::TlsContext& tls, const Digest& token_hash, UniqueFd socket, Caller& caller) {

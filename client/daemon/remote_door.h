@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "client/storage/remote_access.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/base/unique_fd.h"
@@ -93,7 +93,8 @@ class RemoteDoor {
   std::unique_ptr<Door> door_ GUARDED_BY(mutex_);
   std::string problem_ GUARDED_BY(mutex_);  // why it is not open although it should be
   std::list<Caller> callers_ GUARDED_BY(mutex_);
-  LogLimit wrong_tokens_ GUARDED_BY(mutex_);
+  LimitedLog wrong_tokens_;
+  LimitedLog not_taken_;
 };
 
 }  // namespace starling::daemon

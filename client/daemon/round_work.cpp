@@ -1,10 +1,11 @@
 #include "client/daemon/round_work.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 #include <variant>
 
 #include "client/daemon/average_request.h"
-#include "shared/base/log.h"
 
 namespace starling::daemon {
 
@@ -48,8 +49,9 @@ void RoundWork::begin(const rounds::Leg& leg) {
   transport::AverageRequest request = average_request(leg, threads_.now());
   request.done = [this, group = leg.group](const AveragingOutcome& outcome) {
     for (const averaging::ScaledMember& scaled : outcome.scaled) {
-      log_info("averaging: what {} brought to round {} was unusually large, and counted {:.2g} times",
-               group.members[scaled.rank].endpoint.peer.hex(), group.round, scaled.factor);
+      scaled_.info(threads_.now(),
+                   fmt::format("averaging: what {} brought to round {} was unusually large, and counted {:.2g} times",
+                               group.members[scaled.rank].endpoint.peer.hex(), group.round, scaled.factor));
     }
     threads_.deliver([this, outcome](TimePoint now) { follow(now, payload_.on_leg(outcome)); });
   };
@@ -58,7 +60,7 @@ void RoundWork::begin(const rounds::Leg& leg) {
 }
 
 void RoundWork::refuse(const Error& why) {
-  log_warning("averaging: {}", why.message);
+  refused_.warning(threads_.now(), "averaging: " + why.message);
   AveragingOutcome outcome;
   outcome.verdict = AveragingOutcome::Verdict::expelled;
   outcome.samples.assign(members_planned_, 0);

@@ -9,6 +9,7 @@
 #include "client/rounds/round_payload.h"
 #include "client/transport/peer_network.h"
 #include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
@@ -51,6 +52,8 @@ class RoundWork {
   rounds::RoundPayload payload_;
   std::size_t members_planned_ = 0;  // members of the last averaging's plan
   double consensus_distance_ = 0;
+  LimitedLog scaled_;
+  LimitedLog refused_;
 };
 
 }  // namespace starling::daemon

@@ -12,7 +12,6 @@
 #include "shared/base/files.h"
 #include "shared/base/log.h"
 #include "shared/base/version.h"
-#include "shared/crypto/certificates.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/model_layout.h"
@@ -27,10 +26,13 @@ Status renew_certificate(const storage::Project& project, storage::ProjectFiles&
   return files.save_project(project);
 }
 
+// One that lasts some hours yet is no reason to wait for a coordinator that is away.
 Status ensure_valid_certificate(const storage::Project& project, storage::ProjectFiles& files, CoordinatorCalls& calls,
                                 const Clock& clock) {
-  STARLING_ASSIGN(const crypto::CertificateInfo info, crypto::read_certificate(project.certificate.pem()));
-  return clock.wall_now() < info.not_after ? Status() : renew_certificate(project, files, calls);
+  const WallTime now = clock.wall_now();
+  if (!project.certificate.is_due(now)) return {};
+  const Status renewed = renew_certificate(project, files, calls);
+  return project.certificate.has_run_out(now) ? renewed : Status();
 }
 
 // An envelope that is there already needs no room: a run goes on when the disk is full.

@@ -1,10 +1,11 @@
 #include "client/session/replica.h"
 
+#include <fmt/core.h>
+
 #include <string_view>
 #include <utility>
 
 #include "client/session/retry.h"
-#include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
@@ -36,9 +37,9 @@ bool Replica::forget_previous(RoundIndex counted) {
   return true;
 }
 
-void Replica::lose_sync(std::string reason) {
+void Replica::lose_sync(TimePoint now, std::string reason) {
   if (synced()) {
-    log_info("round {}: {}; loading the swarm's state", held_.round, reason);
+    losses_.info(now, fmt::format("round {}: {}; loading the swarm's state", held_.round, reason));
     sync_ = Sync::unsynced;
   }
   unsynced_reason_ = std::move(reason);
@@ -49,17 +50,17 @@ bool Replica::refuses_beginning(const wire::HeartbeatReply& reply) const {
   return reply.round == 0 && !initial_state_digest_.is_zero() && reply.state_digest != initial_state_digest_;
 }
 
-Replica::Verdict Replica::refuse_beginning(const wire::HeartbeatReply& reply) {
+Replica::Verdict Replica::refuse_beginning(TimePoint now, const wire::HeartbeatReply& reply) {
   if (synced() || unsynced_reason_ != kOtherBeginning) {
-    log_warning("refused: {} ({} instead of {})", kOtherBeginning, reply.state_digest.brief(),
-                initial_state_digest_.brief());
+    beginnings_.warning(now, fmt::format("refused: {} ({} instead of {})", kOtherBeginning, reply.state_digest.brief(),
+                                         initial_state_digest_.brief()));
   }
-  return refuse(std::string(kOtherBeginning));
+  return refuse(now, std::string(kOtherBeginning));
 }
 
-Replica::Verdict Replica::refuse(std::string reason) {
+Replica::Verdict Replica::refuse(TimePoint now, std::string reason) {
   const Verdict verdict = synced() ? Verdict::lost : Verdict::foreign;
-  lose_sync(std::move(reason));
+  lose_sync(now, std::move(reason));
   source_ = FromNobody{};
   return verdict;
 }
@@ -73,11 +74,11 @@ Replica::Verdict Replica::judge_while_fetching(const wire::HeartbeatReply& reply
 }
 
 Replica::Verdict Replica::judge(TimePoint now, const wire::HeartbeatReply& reply, bool reports_wait) {
-  if (refuses_beginning(reply)) return refuse_beginning(reply);
+  if (refuses_beginning(reply)) return refuse_beginning(now, reply);
   const bool beginning = reply.round == 0 && reply.state_digest == initial_state_digest_;
   const StateChain::Verdict proof = beginning ? StateChain::Verdict::known : chain_.judge(now, held_.digest, reply);
   if (proof == StateChain::Verdict::unknown) return Verdict::unproven;
-  if (proof == StateChain::Verdict::refused) return fetching() ? Verdict::open : refuse(chain_.refusal());
+  if (proof == StateChain::Verdict::refused) return fetching() ? Verdict::open : refuse(now, chain_.refusal());
   if (fetching()) return judge_while_fetching(reply);
   if (reply.round < held_.round) {
     // The coordinator is behind our reports, which are on their way; unless there are none, and it has heard of our
@@ -91,7 +92,7 @@ Replica::Verdict Replica::judge(TimePoint now, const wire::HeartbeatReply& reply
     return same_round ? Verdict::current : Verdict::renumbered;
   }
   const Verdict verdict = synced() ? Verdict::lost : Verdict::foreign;
-  if (synced()) lose_sync("the model here differs from everybody else's");
+  if (synced()) lose_sync(now, "the model here differs from everybody else's");
   note_source(now, reply);
   return verdict;
 }
@@ -138,7 +139,7 @@ Replica::FetchEnd Replica::on_fetched(TimePoint now, const StateName& state, con
   fetch_not_before_ = now + retry_delay(fetch_failures_, kFetchRetryMax);
   sync_ = Sync::unsynced;
   unsynced_reason_ = status.error().message;
-  log_warning("download of the swarm's state: {}", status.error().message);
+  downloads_.warning(now, "download of the swarm's state: " + status.error().message);
   return FetchEnd::failed;
 }
 

@@ -15,6 +15,7 @@
 #include "client/session/state_chain.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 #include "shared/protocol/group_info.h"
 #include "shared/run/run_manifest.h"
@@ -68,7 +69,7 @@ class Replica {
   // All rounds below this count. Returns true if the state before the last step is not needed any more.
   [[nodiscard]] bool forget_previous(RoundIndex counted);
   // The held state is not the swarm's.
-  void lose_sync(std::string reason);
+  void lose_sync(TimePoint now, std::string reason);
 
   enum class Verdict : std::uint8_t {
     open,        // the answer says nothing about the held state
@@ -103,8 +104,8 @@ class Replica {
   enum class Sync : std::uint8_t { unsynced, fetching, synced };
 
   [[nodiscard]] bool refuses_beginning(const wire::HeartbeatReply& reply) const;
-  [[nodiscard]] Verdict refuse_beginning(const wire::HeartbeatReply& reply);
-  [[nodiscard]] Verdict refuse(std::string reason);
+  [[nodiscard]] Verdict refuse_beginning(TimePoint now, const wire::HeartbeatReply& reply);
+  [[nodiscard]] Verdict refuse(TimePoint now, std::string reason);
   [[nodiscard]] Verdict judge_while_fetching(const wire::HeartbeatReply& reply);
   void note_source(TimePoint now, const wire::HeartbeatReply& reply);
   [[nodiscard]] bool previous_is_wanted() const { return previous_ && previous_->digest == wanted_.digest; }
@@ -120,6 +121,9 @@ class Replica {
   StateSource source_;
   int fetch_failures_ = 0;  // in a row
   TimePoint fetch_not_before_{};
+  LimitedLog losses_;
+  LimitedLog beginnings_;  // refused ones
+  LimitedLog downloads_;   // failed ones
 };
 
 }  // namespace starling::session

@@ -306,8 +306,8 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
   if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
     ++totals_.rounds_failed;
     cycle_.on_left_group();
-    replica_.lose_sync(outcome.verdict == Verdict::expelled ? "the group went on without this computer"
-                                                            : "the averaged result differed from the group's");
+    replica_.lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
+                                                                 : "the averaged result differed from the group's");
     on_sync_lost(now);
   } else if (outcome.verdict != Verdict::averaged || outcome.weight_total == 0) {
     leave_group(now);
@@ -323,7 +323,8 @@ void Session::leave_group(TimePoint now) {
   cycle_.on_left_group();
   waits_for_most_ = link_.away(now);
   if (waits_for_most_) {
-    log_warning("half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
+    told_.small_groups.warning(
+        now, "half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
   }
   progress_.look_back();
   draws_.look_back();
@@ -453,7 +454,7 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
   if (group.round != replica_.round() || group.state_digest != replica_.digest()) return false;
   if (group.run_id != options_.run_id || !cycle_.may_join(group.id)) return false;
   if (const Status sound = wire::check_group(group); !sound.ok()) {
-    log_warning("the coordinator's plan is refused: {}", sound.error().message);
+    told_.refused_plans.warning(now, "the coordinator's plan is refused: " + sound.error().message);
     return false;
   }
   for (averaging::Rank rank = 0; rank < group.members.size(); ++rank) {
@@ -461,7 +462,7 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
     const TimePoint start = now + from_ms(group.start_in_ms);
     if (pause_.requested && start > now + kPauseWaitsFor) return false;
     cycle_.meet({group, rank, start});
-    plan_reason_ = group.reason;
+    told_.plan_reason = group.reason;
     return true;
   }
   return false;

@@ -36,6 +36,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/states.h"
@@ -203,6 +204,13 @@ class Session {
     double last_loss = 0;
   };
 
+  struct Told {               // by the coordinator, and of it in the log
+    std::string plan_reason;  // the last plan's
+    LimitedLog refused_plans;
+    LimitedLog small_groups;  // without the coordinator
+    LimitedLog void_results;
+  };
+
   void advance(TimePoint now);
   void compute_next(TimePoint now);
   void compute_batch(TimePoint now);
@@ -243,7 +251,7 @@ class Session {
   ReportQueue reports_;
   Evaluations evaluations_;
   std::shared_ptr<const wire::HeartbeatReply> last_reply_;  // null: none has come
-  std::string plan_reason_;                                 // the last plan's
+  Told told_;
   TimePoint last_checkpoint_{};
   Pause pause_;
   Line line_;

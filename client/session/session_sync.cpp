@@ -1,10 +1,11 @@
 // Keeping the replica at the swarm's state: the coordinator's verdicts on it and on its reports, and the downloads.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <variant>
 
 #include "client/session/session.h"
-#include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 
 namespace starling::session {
@@ -46,12 +47,13 @@ void Session::settle_reports(TimePoint now, const wire::HeartbeatReply& reply) {
   if (replica_.forget_previous(counted)) mediator_.forget_previous_state();
   if (!is_void || reports_.empty()) return;
   totals_.rounds_failed += static_cast<std::int64_t>(reports_.size());
-  log_warning("{} result(s) from round {} on do not count: their groups came to no decision", reports_.size(),
-              reports_.first_round());
+  told_.void_results.warning(
+      now, fmt::format("{} result(s) from round {} on do not count: their groups came to no decision", reports_.size(),
+                       reports_.first_round()));
   reports_.clear();
   mediator_.withdraw_reports(reply.round);
   if (!replica_.synced()) return;
-  replica_.lose_sync("the last round's group came to no decision");
+  replica_.lose_sync(now, "the last round's group came to no decision");
   on_sync_lost(now);
 }
 

@@ -115,7 +115,7 @@ Session::View Session::view(TimePoint now) const {
   view.reports_waiting = reports_.size();
   if (!pause_.requested) view.trouble = computation_.trouble(now);
   view.coordinator_away = link_.away(now);
-  view.plan = plan_reason_;
+  view.plan = told_.plan_reason;
   view.last_reply = last_reply_;
   return view;
 }

@@ -1,5 +1,7 @@
 #include "client/session/state_chain.h"
 
+#include <fmt/core.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ StateChain::Verdict StateChain::judge(TimePoint now, const Digest& held, const w
           "the coordinator names a state of round {} that is not proven, so it is not loaded: {}. Tell the project's "
           "operator",
           named.round, admitted.error().message);
-      if (refusal != refusal_) log_warning("refused: {} ({})", refusal, named.digest.brief());
+      if (refusal != refusal_) refused_.warning(now, fmt::format("refused: {} ({})", refusal, named.digest.brief()));
       refusal_ = std::move(refusal);
       return Verdict::refused;
     }

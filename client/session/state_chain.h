@@ -13,6 +13,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 #include "shared/manifest/signed_statement.h"
 
@@ -76,6 +77,7 @@ class StateChain {
   std::string refusal_;
   int refusals_ = 0;  // in a row
   TimePoint ask_not_before_{};
+  LimitedLog refused_;
 };
 
 }  // namespace starling::session

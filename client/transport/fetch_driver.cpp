@@ -1,7 +1,8 @@
 #include "client/transport/fetch_driver.h"
 
+#include <fmt/core.h>
+
 #include "client/transport/state_donor.h"
-#include "shared/base/log.h"
 
 namespace starling::transport {
 namespace {
@@ -10,9 +11,10 @@ constexpr int kDialsPerDonor = 3;
 
 }  // namespace
 
-FetchDriver::FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to)
+FetchDriver::FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to, LimitedLog& drops)
     : fetch_(std::move(fetch)),
       link_to_(std::move(link_to)),
+      drops_(drops),
       fetcher_(now, {.round = fetch_.round, .digest = fetch_.state_digest, .out = fetch_.out, .form = fetch_.form},
                fetch_.donors.size()) {
   for (const wire::Endpoint& donor : fetch_.donors) {
@@ -71,8 +73,8 @@ void FetchDriver::service(TimePoint now) {
     Donor& donor = donors_[index];
     if (fetcher_.dropped(index) && !donor.drop_logged) {
       donor.drop_logged = true;
-      log_info("state of round {}: going on without donor {}: {}", fetch_.round, donor.peer.brief(),
-               fetcher_.drop_reason(index));
+      drops_.info(now, fmt::format("state of round {}: going on without donor {}: {}", fetch_.round, donor.peer.brief(),
+                                   fetcher_.drop_reason(index)));
     }
     Link* const link = link_to_(donor.peer);
     if (link == nullptr || fetcher_.dropped(index)) continue;

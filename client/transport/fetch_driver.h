@@ -9,6 +9,7 @@
 #include "client/transport/link.h"
 #include "client/transport/peer_network.h"
 #include "client/transport/state_fetcher.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::transport {
 
@@ -17,7 +18,7 @@ class FetchDriver {
   using LinkTo = std::function<Link*(const PeerId&)>;
 
   // `fetch` has at least one donor and an `out` of a possible size.
-  FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to);
+  FetchDriver(TimePoint now, StateFetch fetch, LinkTo link_to, LimitedLog& drops);
 
   // Call it for a donor that cannot be dialled and has no link: the donor is dropped.
   void give_up_on(TimePoint now, const PeerId& donor, const std::string& why);
@@ -48,6 +49,7 @@ class FetchDriver {
 
   StateFetch fetch_;
   LinkTo link_to_;
+  LimitedLog& drops_;  // outlives this object
   std::vector<Donor> donors_;
   std::unordered_map<PeerId, StateFetcher::Donor> by_peer_;
   StateFetcher fetcher_;

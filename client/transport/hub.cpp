@@ -291,9 +291,7 @@ void Hub::stream_closed(Link& link, const Error& why) {
 
 // One of the two ends did not accept the other's certificate.
 void Hub::log_refusal(TimePoint now, const Error& why) {
-  const auto kept_back = refusals_logged_.admit(now);
-  if (!kept_back) return;
-  log_warning("a link to another computer was refused: {}{}", why.message, more_of_them(*kept_back));
+  refusals_logged_.warning(now, "a link to another computer was refused: " + why.message);
 }
 
 void Hub::service() {

@@ -11,7 +11,7 @@
 #include "client/transport/relay_desk.h"
 #include "client/transport/switchboard.h"
 #include "client/transport/transfers.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::transport {
 
@@ -85,7 +85,7 @@ class Hub final : public Link::Mediator {
   Transfers transfers_;
   LineTraffic line_;
   std::size_t links_refused_ = 0;
-  LogLimit refusals_logged_{std::chrono::minutes(1)};
+  LimitedLog refusals_logged_{std::chrono::minutes(1)};
   bool service_posted_ = false;
   asio::steady_timer timer_;
   TimePoint timer_set_for_ = kNever;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "shared/base/log.h"
 #include "shared/state/state_digest.h"
 
 namespace starling::transport {
@@ -58,7 +57,7 @@ std::shared_ptr<const StateSnapshot> StateDonor::find(const wire::StateRequest& 
 }
 
 wire::StateInfo StateDonor::refuse(TimePoint now, const wire::StateRequest& request, const Error& why) {
-  if (refusals_logged_.admit(now)) log_warning("{}", why.message);
+  refusals_logged_.warning(now, why.message);
   return info_of(request, nullptr);
 }
 

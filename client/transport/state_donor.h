@@ -22,7 +22,7 @@
 #include "client/transport/frame_writer.h"
 #include "client/transport/peer_network.h"
 #include "shared/base/clock.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 #include "shared/wire/frames.h"
 
@@ -103,7 +103,7 @@ class StateDonor {
   StateSource source_;
   std::size_t slots_;
   DonationBudget budget_;
-  LogLimit refusals_logged_;
+  LimitedLog refusals_logged_;
   std::deque<Question> unnamed_;  // oldest first; at most one for each link
   bool unnamed_asked_ = false;
   std::unordered_map<const Link*, Client> clients_;  // clients with requests only

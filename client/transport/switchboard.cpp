@@ -114,10 +114,9 @@ bool Switchboard::make_room_for(const reach::AddressPrefix& network) {
   std::vector<reach::AddressPrefix> networks;
   for (const Link* link : unproven) networks.push_back(*link->info().called_from);
   if (here >= reach::places_of_prefix(options_.links_max)) {
-    if (crowds_logged_.admit(context_.clock.now())) {
-      log_info("calls from {} are refused: {} connections from there are here already", reach::to_string(network),
-               here);
-    }
+    crowds_logged_.info(context_.clock.now(),
+                        fmt::format("calls from {} are refused: {} connections from there are here already",
+                                    reach::to_string(network), here));
     return false;
   }
   if (const auto index = reach::gives_way_to(network, networks, options_.unproven_max)) {
@@ -140,7 +139,7 @@ void Switchboard::dial(TimePoint now, Peer& peer) {
   peer.redial = std::min(2 * peer.redial, options_.redial_max);
   const wire::Endpoint& endpoint = peer.endpoint;
   if (const Status allowed = may_dial(endpoint); !allowed.ok()) {
-    log_warning("peer {}: {}", endpoint.peer.brief(), allowed.error().message);
+    not_dialled_.warning(now, fmt::format("peer {}: {}", endpoint.peer.brief(), allowed.error().message));
     peer.dial_at = kNever;
     return;
   }

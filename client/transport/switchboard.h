@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "client/transport/link.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 #include "shared/net/address_policy.h"
 #include "shared/protocol/group_info.h"
 
@@ -128,7 +128,8 @@ class Switchboard {
   crypto::TlsContext tls_;
   SwitchboardOptions options_;
   std::unordered_set<PeerId> denied_;
-  LogLimit crowds_logged_;
+  LimitedLog crowds_logged_;
+  LimitedLog not_dialled_;
   std::unordered_map<const Link*, std::shared_ptr<Link>> links_;
   std::unordered_map<PeerId, Peer> peers_;
   std::vector<wire::Endpoint> relays_;  // members of the latest plan that can be dialled, in its order

@@ -30,8 +30,8 @@ Status Transfers::fetch(StateFetch fetch) {
   const std::vector<wire::Endpoint> donors = fetch.donors;
   ++fetch_number_;
   progress_told_ = now - kProgressEvery;  // so the first chunk is reported at once, however fast the rest comes
-  fetch_ = std::make_unique<FetchDriver>(now, std::move(fetch),
-                                         [this](const PeerId& peer) { return switchboard_.link_to(peer); });
+  fetch_ = std::make_unique<FetchDriver>(
+      now, std::move(fetch), [this](const PeerId& peer) { return switchboard_.link_to(peer); }, drops_);
   for (const wire::Endpoint& donor : donors) {
     const Status allowed = switchboard_.may_dial(donor);
     if (!allowed.ok() && switchboard_.link_to(donor.peer) == nullptr) {

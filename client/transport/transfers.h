@@ -15,6 +15,7 @@
 #include "client/transport/state_donor.h"
 #include "client/transport/switchboard.h"
 #include "client/transport/upload_probe.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::transport {
 
@@ -71,6 +72,7 @@ class Transfers {
 
   const LinkContext& context_;
   Switchboard& switchboard_;
+  LimitedLog drops_;  // lost donors, over all downloads
   std::unique_ptr<FetchDriver> fetch_;
   std::uint64_t fetch_number_ = 0;  // by which late callbacks are known
   TimePoint progress_told_{};

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "coordinator/accounts/credentials.h"
-#include "coordinator/accounts/display_name.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
+#include "shared/names/display_name.h"
 
 namespace starling::accounts {
 namespace {
@@ -40,7 +40,7 @@ Accounts::Accounts(Parts parts)
 
 Result<SignedIn> Accounts::sign_up(const SignUpForm& form, const Caller& caller) {
   db::SignUp request;
-  STARLING_ASSIGN(request.display_name, check_display_name(form.display_name));
+  STARLING_ASSIGN(request.display_name, names::check_display_name(form.display_name));
   STARLING_ASSIGN(request.email, check_email(form.email));
   STARLING_TRY(check_new_password(form.password, request.display_name, request.email));
   STARLING_TRY(parts_.bans.admit(0, {}, caller.address));

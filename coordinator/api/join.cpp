@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "coordinator/accounts/credentials.h"
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
 #include "shared/crypto/secrets.h"
+#include "shared/names/display_name.h"
 #include "shared/protocol/join.h"
 #include "shared/protocol/limits.h"
+#include "shared/protocol/names.h"
 
 namespace starling::api {
 namespace {
@@ -83,7 +84,7 @@ Status choose_account(const Api& api, const wire::JoinRequest& wanted, const std
     return {};
   }
   if (policy.approval) request.state = db::AccountState::waiting;
-  STARLING_ASSIGN(request.display_name, accounts::check_display_name(wanted.display_name));
+  STARLING_ASSIGN(request.display_name, names::check_display_name(wanted.display_name));
   return {};
 }
 
@@ -91,6 +92,12 @@ Status choose_account(const Api& api, const wire::JoinRequest& wanted, const std
 Result<std::string> issue(const Api& api, const PeerId& peer, const std::string& csr_pem, WallTime now) {
   STARLING_TRY(api.stores.people.accounts.touch_host(peer, now));
   return api.authority.issue(csr_pem, {.now = now});
+}
+
+// Older programs refuse a reply with a longer name.
+void name(std::string& shortened, std::string& whole, const std::string& full) {
+  shortened = names::shortened_name(full, wire::kShortNameBytesMax);
+  if (shortened != full) whole = full;
 }
 
 Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wanted, const std::string& address) {
@@ -102,7 +109,7 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   if (!account && account.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
                  fmt::format("the name '{}' is taken; '{}' may be free", request.display_name,
-                             accounts::numbered_name(request.display_name, request.peer_id.bytes[0] % 100))};
+                             names::numbered_name(request.display_name, request.peer_id.bytes[0] % 100))};
   }
   if (!account) return told(account.error());
   const Result<db::Account> joined = api.stores.people.accounts.find_account(*account);
@@ -110,9 +117,9 @@ Result<wire::JoinReply> join_project(const Api& api, const wire::JoinRequest& wa
   STARLING_TRY(accounts::check_state(*joined));
   wire::JoinReply reply;
   reply.account_id = *account;
-  reply.display_name = joined->display_name;
   reply.peer_id = request.peer_id;
-  reply.project_name = api.project_name;
+  name(reply.project_name, reply.whole_project_name, api.project_name);
+  name(reply.display_name, reply.whole_display_name, joined->display_name);
   STARLING_ASSIGN(reply.certificate_pem, issue(api, request.peer_id, wanted.csr_pem, request.now));
   reply.manifest_public_key = api.manifest_public_key_pem;
   reply.server_unix_ms = request.now.unix_ms;

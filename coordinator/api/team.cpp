@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/api/api.h"
 #include "coordinator/api/responses.h"
+#include "shared/names/display_name.h"
 
 namespace starling::api {
 namespace {
@@ -18,7 +18,7 @@ Status change(const Api& api, AccountId account, const wire::TeamRequest& wanted
   if (wanted.action == "join") return api.stores.people.teams.join(account, wanted.name, now).status();
   if (wanted.action == "leave") return api.stores.people.teams.leave(account);
   if (wanted.action == "found") {
-    STARLING_ASSIGN(const std::string name, accounts::check_display_name(wanted.name));
+    STARLING_ASSIGN(const std::string name, names::check_display_name(wanted.name));
     return api.stores.people.teams.found(account, name, now).status();
   }
   return Error{ErrorCode::invalid_argument, "a team can be shown, founded, joined and left"};

@@ -20,8 +20,7 @@
 #include "coordinator/gate/connection.h"
 #include "coordinator/gate/listener.h"
 #include "coordinator/gate/worker_pool.h"
-#include "shared/base/log.h"
-#include "shared/base/log_limit.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/mutex.h"
 #include "shared/crypto/tls.h"
 
@@ -104,8 +103,8 @@ struct Gate::Parts final : Connection::Mediator {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
   std::map<std::array<std::uint8_t, 16>, int> by_address;
   TimePoint drain_until = kNever;  // set when draining
-  LogLimit untrusted_logged;
-  LogLimit unreadable_logged{std::chrono::hours(1)};
+  LimitedLog untrusted_logged;
+  LimitedLog unreadable_logged{std::chrono::hours(1)};
   std::unique_ptr<WorkerPool> workers;
 };
 
@@ -179,21 +178,16 @@ void Gate::Parts::on_closed(Connection& connection, Connection::End end) {
 }
 
 void Gate::Parts::on_untrusted(const Connection& connection, const Error& why) {
-  const auto kept_back = untrusted_logged.admit(clock.now());
-  if (!kept_back) return;
-  log_warning("a call from {} was refused: {}{}", connection.address().text, why.message,
-              *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
+  untrusted_logged.warning(clock.now(), "a call from " + connection.address().text + " was refused: " + why.message);
 }
 
 void Gate::Parts::on_unreadable_client(const Address& proxy, const std::string& entry) {
   constexpr std::size_t kShown = 60;
-  const auto kept_back = unreadable_logged.admit(clock.now());
-  if (!kept_back) return;
-  log_warning(
-      "the trusted proxy {} wrote '{}' into X-Forwarded-For, which is no address: its own counts for limits and "
-      "bans{}",
-      proxy.text, entry.substr(0, kShown),
-      *kept_back > 0 ? fmt::format(" ({} more since the last such line)", *kept_back) : "");
+  unreadable_logged.warning(
+      clock.now(),
+      fmt::format("the trusted proxy {} wrote '{}' into X-Forwarded-For, which is no address: its own counts for "
+                  "limits and bans",
+                  proxy.text, entry.substr(0, kShown)));
 }
 
 void Gate::Parts::tick() {

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "coordinator/gate/text.h"
-#include "shared/base/log.h"
+#include "shared/base/limited_log.h"
 #include "shared/protocol/error_reply.h"
 
 namespace starling::gate {
@@ -81,14 +81,15 @@ std::optional<FileSlice> open_slice(const FileBody& body) {
   return slice;
 }
 
-Response guarded(const gate::Handler& handler, const Request& request) {
+Response guarded(const gate::Handler& handler, const Request& request, LimitedLog& failures) {
+  std::string why = "failed";
   try {
     return handler(request);
   } catch (const std::exception& failure) {
-    log_error("{} {}: {}", request.method, request.path, failure.what());
+    why = failure.what();
   } catch (...) {
-    log_error("{} {}: failed", request.method, request.path);
   }
+  failures.error(SystemClock().now(), request.method + " " + request.path + ": " + why);
   return error_response(500, ErrorCode::internal, "the coordinator failed on this request; its log says why");
 }
 
@@ -137,7 +138,7 @@ class HttpAdapter::Server final : public httplib::Server {
     request.peer = caller_->peer;
     request.remote_address = caller_->address;
     std::string allowed;
-    if (const gate::Handler* handler = router_.find(request, allowed)) return guarded(*handler, request);
+    if (const gate::Handler* handler = router_.find(request, allowed)) return guarded(*handler, request, failures_);
     if (allowed.empty()) return error_response(404, ErrorCode::not_found, "there is nothing at this address");
     Response response = error_response(405, ErrorCode::unsupported, "this address takes " + allowed);
     response.headers.emplace_back("Allow", allowed);
@@ -146,7 +147,7 @@ class HttpAdapter::Server final : public httplib::Server {
 
   void fill(httplib::Response& out, Response response) {
     if (!clean_headers(response)) {
-      log_error("a handler's header holds control characters");
+      failures_.error(SystemClock().now(), "a handler's header holds control characters");
       response = error_response(500, ErrorCode::internal, "the coordinator failed on this request");
     }
     if (response.file) {
@@ -155,7 +156,8 @@ class HttpAdapter::Server final : public httplib::Server {
         out.set_header("Content-Type", response.content_type);
         if (request_->method != "HEAD") file_ = std::move(*slice);
       } else {
-        log_error("'{}' does not hold the bytes that are to be sent from it", response.file->path.string());
+        failures_.error(SystemClock().now(),
+                        "'" + response.file->path.string() + "' does not hold the bytes that are to be sent from it");
         response = error_response(500, ErrorCode::internal, "the coordinator can not read this file");
       }
     }
@@ -165,6 +167,7 @@ class HttpAdapter::Server final : public httplib::Server {
   }
 
   const Router& router_;
+  LimitedLog failures_;
   const RawRequest* request_ = nullptr;  // belongs to the answer() in progress
   const Caller* caller_ = nullptr;
   FileSlice file_;

@@ -2,13 +2,13 @@
 
 #include <cstdio>
 
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/gate/address.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "db/postgres/open.h"
 #include "shared/base/clock.h"
 #include "shared/base/shell_words.h"
+#include "shared/names/display_name.h"
 
 namespace starling::server {
 namespace {
@@ -21,7 +21,7 @@ Result<ProjectConfig> config_of(const InitOptions& options) {
   config.hosts_per_account = options.hosts_per_account;
   config.database = options.database;
   if (!config.database.empty()) STARLING_TRY(db::public_address(config.database).status());
-  STARLING_ASSIGN(config.name, accounts::check_display_name(options.name));
+  STARLING_ASSIGN(config.name, names::check_display_name(options.name));
   STARLING_ASSIGN(config.listen, parse_endpoint(options.listen));
   STARLING_TRY(gate::parse_address(config.listen.host, config.listen.port).status());
   config.public_at = config.listen;

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "coordinator/accounts/credentials.h"
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/accounts/password_guard.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/calendar.h"
 #include "shared/base/files.h"
+#include "shared/names/display_name.h"
 
 namespace starling::server {
 namespace {
@@ -32,7 +32,7 @@ Result<db::Operator> account_for(const db::OperatorStore& operators, const std::
 
 Status add_operator(const OperatorsOptions& options) {
   STARLING_ASSIGN(const Project project, load_project(options.directory));
-  STARLING_ASSIGN(const std::string name, accounts::check_display_name(options.name));
+  STARLING_ASSIGN(const std::string name, names::check_display_name(options.name));
   std::string password = accounts::make_passphrase();
   if (!options.password_file.empty()) {
     constexpr std::size_t kFileBytesMax = 1024;

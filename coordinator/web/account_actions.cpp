@@ -5,10 +5,10 @@
 #include <map>
 
 #include "coordinator/accounts/credentials.h"
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/web/account_site.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
+#include "shared/names/display_name.h"
 
 namespace starling::web {
 namespace {
@@ -131,7 +131,7 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
 
 Result<std::string> AccountSite::change_profile(const Visit& visit) {
   auto& keeper = parts_.accounts.parts().stores.people.keeper;
-  STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("name")));
+  STARLING_ASSIGN(const std::string name, names::check_display_name(visit.form.value("name")));
   STARLING_TRY(keeper.rename(visit.viewer->account_id, name));
   STARLING_TRY(keeper.show_computers(visit.viewer->account_id, visit.form.value("computers") == "1"));
   return std::string("saved");
@@ -217,7 +217,7 @@ Result<std::string> AccountSite::leave_team(const Visit& visit) {
 
 Result<std::string> AccountSite::found_team(const Visit& visit) {
   const auto& parts = parts_.accounts.parts();
-  STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("new-team")));
+  STARLING_ASSIGN(const std::string name, names::check_display_name(visit.form.value("new-team")));
   STARLING_TRY(parts.stores.people.teams.found(visit.viewer->account_id, name, parts.clock.wall_now()).status());
   return std::string("founded");
 }

@@ -81,8 +81,8 @@ gate::Response AccountSite::page(const Visit& visit, std::string html, int statu
 
 FormFrame AccountSite::frame(const Visit& visit, const Status& problem) const {
   const auto& parts = parts_.accounts.parts();
-  return {parts.project, accounts::form_token(visit.cookie), sentence_of(problem), !problem.ok(),
-          parts.clock.wall_now()};
+  return {parts.project, accounts::form_token(visit.cookie), sentence_of(problem, parts.clock.now(), failures_),
+          !problem.ok(), parts.clock.wall_now()};
 }
 
 gate::Response AccountSite::refuse(const Visit& visit, std::string_view title, const Status& why) const {

@@ -19,6 +19,7 @@
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/web/account_pages.h"
 #include "coordinator/web/form.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::web {
 
@@ -90,6 +91,7 @@ class AccountSite {
   Result<std::string> delete_account(const Visit& visit);
 
   const Parts parts_;
+  mutable LimitedLog failures_;
 };
 
 }  // namespace starling::web

@@ -13,7 +13,6 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
 #include "coordinator/web/responses.h"
-#include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 
 namespace starling::web {
@@ -100,7 +99,8 @@ gate::Response OperatorSite::guarded(const gate::Request& request, For whom, Ans
 }
 
 FormFrame OperatorSite::form_frame(const Visit& visit) const {
-  FormFrame frame{parts_.project, accounts::form_token(visit.cookie), sentence_of(visit.problem), !visit.problem.ok(),
+  FormFrame frame{parts_.project, accounts::form_token(visit.cookie),
+                  sentence_of(visit.problem, parts_.clock.now(), failures_), !visit.problem.ok(),
                   parts_.clock.wall_now()};
   if (!visit.problem.ok()) return frame;
   // The address carries only the name of the action, so no link can put other words there.
@@ -145,7 +145,8 @@ gate::Response OperatorSite::log_in(const Visit& visit) {
                                   {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
   const Result<std::string> session = login ? open_session(name) : Result<std::string>(login.error());
   if (!session) {
-    log_warning("operator's page: a log-in from {} failed: {}", visit.request.remote_address, session.error().message);
+    failed_log_ins_.warning(parts_.clock.now(), fmt::format("operator's page: a log-in from {} failed: {}",
+                                                            visit.request.remote_address, session.error().message));
     Visit failed = visit;
     failed.problem = session.status();
     return page(failed, render_operator_log_in(form_frame(failed), name));

@@ -20,6 +20,7 @@
 #include "coordinator/gate/router.h"
 #include "coordinator/operations/desk.h"
 #include "coordinator/web/operator_pages.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::web {
 
@@ -81,6 +82,8 @@ class OperatorSite {
 
   const Parts parts_;
   accounts::PasswordGuard guard_;
+  LimitedLog failed_log_ins_;
+  mutable LimitedLog failures_;
 };
 
 }  // namespace starling::web

@@ -5,7 +5,6 @@
 #include "coordinator/accounts/sessions.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/responses.h"
-#include "shared/base/log.h"
 #include "shared/crypto/digest.h"
 #include "shared/crypto/secrets.h"
 
@@ -74,11 +73,11 @@ int status_of(const Status& why) {
   }
 }
 
-std::string sentence_of(const Status& why) {
+std::string sentence_of(const Status& why, TimePoint now, LimitedLog& failures) {
   if (why.ok()) return "";
   std::string text = why.error().message;
   if (status_of(why) == 503) {
-    log_warning("private pages: {}", text);
+    failures.warning(now, "private pages: " + text);
     text = "this can not be done at the moment; please try again later";
   }
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';

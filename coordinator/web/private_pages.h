@@ -8,6 +8,8 @@
 
 #include "coordinator/gate/router.h"
 #include "coordinator/web/form.h"
+#include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/result.h"
 
 namespace starling::web {
@@ -34,6 +36,6 @@ Error not_own_form();
 // The HTTP status of an error.
 int status_of(const Status& why);
 // An error as a sentence for people. Errors of our own disk name files and statements: they go to the log instead.
-std::string sentence_of(const Status& why);
+std::string sentence_of(const Status& why, TimePoint now, LimitedLog& failures);
 
 }  // namespace starling::web

@@ -17,7 +17,6 @@
 #include "coordinator/web/scripts.h"
 #include "coordinator/web/stats_files.h"
 #include "coordinator/web/stats_page.h"
-#include "shared/base/log.h"
 
 namespace starling::web {
 namespace {
@@ -52,18 +51,6 @@ gate::Response unavailable(std::string_view why) {
   response.status = 503;
   response.headers.emplace_back("Retry-After", "5");
   return response;
-}
-
-// Always returns a response, even on an exception, so that the caller's next lines run.
-gate::Response answer(const std::function<Result<gate::Response>()>& make) {
-  try {
-    Result<gate::Response> made = make();
-    if (made) return std::move(*made);
-    log_warning("pages: {}", made.error().message);
-  } catch (const std::exception& failure) {
-    log_error("pages: {}", failure.what());
-  }
-  return unavailable("The figures can not be read at the moment.");
 }
 
 // The evaluations oldest first, with the run's very first one even when the run is longer than the list.
@@ -132,6 +119,19 @@ gate::Response Site::noticed(gate::Response response) const {
 }
 
 // One thread makes the page; meanwhile the others get the previous one.
+gate::Response Site::answer(const Make& make) {
+  std::string why;
+  try {
+    Result<gate::Response> made = make();
+    if (made) return std::move(*made);
+    why = made.error().message;
+  } catch (const std::exception& failure) {
+    why = failure.what();
+  }
+  failures_.error(parts_.clock.now(), "pages: " + why);
+  return unavailable("The figures can not be read at the moment.");
+}
+
 gate::Response Site::shared(const gate::Request& request, const std::string& key, const Make& make) {
   const TimePoint now = parts_.clock.now();
   const auto taken = [&](const Cached& kept) { return takes_gzip(request) ? kept.compressed : *kept.response; };

@@ -29,6 +29,7 @@
 #include "coordinator/web/status_page.h"
 #include "db/stores/stores.h"
 #include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/base/mutex.h"
 #include "shared/base/result.h"
 #include "shared/swarm/runtime_model.h"
@@ -73,6 +74,8 @@ class Site {
 
   // The response with the maintenance notice, if there is maintenance.
   gate::Response noticed(gate::Response response) const;
+  // Always returns a response, even on an exception, so that the caller's next lines run.
+  gate::Response answer(const Make& make);
   gate::Response shared(const gate::Request& request, const std::string& key, const Make& make);
   gate::Response alone(const gate::Request& request, const Make& make);
   gate::Response leaderboard(const gate::Request& request, std::string_view content_type, Render render);
@@ -89,6 +92,7 @@ class Site {
 
   const Parts parts_;
   std::atomic<int> private_pages_ = 0;
+  LimitedLog failures_;
   Mutex mutex_;
   std::map<std::string, Cached> cache_ GUARDED_BY(mutex_);  // one entry for each shared page
 };

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "gui/models/format.h"
+#include "shared/names/display_name.h"
 
 namespace starling::models {
 namespace {
@@ -28,7 +29,20 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "waiting for a member that can hand over the model"),
     QT_TRANSLATE_NOOP("Daemon", "the model here differs from everybody else's"),
     QT_TRANSLATE_NOOP("Daemon", "the group went on without this computer"),
+    QT_TRANSLATE_NOOP("Daemon", "the averaged result differed from the group's"),
+    QT_TRANSLATE_NOOP("Daemon", "the last round's group came to no decision"),
+    QT_TRANSLATE_NOOP("Daemon", "waiting for the coordinator's first answer"),
+    QT_TRANSLATE_NOOP("Daemon",
+                      "the coordinator names another model to begin with than the one that the project has signed, so "
+                      "nothing is trained here"),
+    QT_TRANSLATE_NOOP("Daemon", "tell the project's operator"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator cannot be reached, and only half of the group or less is left"),
+    QT_TRANSLATE_NOOP("Daemon", "as much is computed here as a round takes"),
+    QT_TRANSLATE_NOOP("Daemon", "the others average it"),
+    QT_TRANSLATE_NOOP("Daemon", "all samples dealt to this computer are computed"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator deals more"),
     QT_TRANSLATE_NOOP("Daemon", "the trainer failed"),
+    QT_TRANSLATE_NOOP("Daemon", "the trainer fails"),
     QT_TRANSLATE_NOOP("Daemon", "the next try, in a moment"),
     QT_TRANSLATE_NOOP("Daemon", "waiting for training data"),
     QT_TRANSLATE_NOOP("Daemon", "it has come"),
@@ -36,6 +50,22 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "asking the coordinator for the run"),
     QT_TRANSLATE_NOOP("Daemon", "downloading the training data"),
     QT_TRANSLATE_NOOP("Daemon", "downloading the validation data"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the tokenizer's data"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the program's data"),
+    QT_TRANSLATE_NOOP("Daemon", "downloading the initial data"),
+    QT_TRANSLATE_NOOP("Daemon", "open the port for other volunteers"),
+    QT_TRANSLATE_NOOP("Daemon", "the port is free, or the daemon is started with another --port"),
+    QT_TRANSLATE_NOOP("Daemon", "the clocks are right"),
+    QT_TRANSLATE_NOOP("Daemon", "there is room for it"),
+    QT_TRANSLATE_NOOP("Daemon", "this computer lets it happen"),
+    QT_TRANSLATE_NOOP("Daemon", "the coordinator takes this computer's certificate"),
+    QT_TRANSLATE_NOOP("Daemon", "the project's operator settles it"),
+    QT_TRANSLATE_NOOP("Daemon", "the project has a run"),
+    QT_TRANSLATE_NOOP("Daemon", "Starling is updated"),
+    QT_TRANSLATE_NOOP("Daemon", "the project sends what can be used"),
+    QT_TRANSLATE_NOOP("Daemon", "that has changed"),
+    QT_TRANSLATE_NOOP("Daemon", "a further try succeeds"),
+    QT_TRANSLATE_NOOP("Daemon", "other computers cannot control this daemon"),
     QT_TRANSLATE_NOOP("Daemon", "the model and its data are here"),
     QT_TRANSLATE_NOOP("Daemon", "this run needs more memory than this computer has"),
     QT_TRANSLATE_NOOP("Daemon", "the project trains a smaller model"),
@@ -46,6 +76,7 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "you allow it"),
     QT_TRANSLATE_NOOP("Daemon", "leaving the project"),
     QT_TRANSLATE_NOOP("Daemon", "changing over to another project"),
+    QT_TRANSLATE_NOOP("Daemon", "changing over to the project's next run"),
     QT_TRANSLATE_NOOP("Daemon", "what it left is put away"),
     QT_TRANSLATE_NOOP("Daemon", "the coordinator says"),
 };
@@ -90,7 +121,7 @@ QString kindOf(ErrorCode code) {
   return translated == QString::fromUtf8(kind) ? QString() : translated;
 }
 
-// A sentence with names or figures in brackets, and its translation.
+// A sentence of the daemon's or of others, with names or figures in brackets, and its translation.
 struct Phrase {
   const char* said;
   const char* words;
@@ -113,9 +144,36 @@ constexpr Phrase kRefusals[] = {
      QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. “%2” may be free.")},
     {"the name '(.+)' is taken; choose another one",
      QT_TRANSLATE_NOOP("Daemon", "The name “%1” is taken. Choose another one.")},
-    {"this name can not be shown; .*",
-     QT_TRANSLATE_NOOP(
-         "Daemon", "This name cannot be shown. Use 1 to 32 letters, digits, blanks, dots, underscores or hyphens.")},
+    {"this name can not be shown; it is empty", QT_TRANSLATE_NOOP("Daemon", "A name needs a letter or a digit.")},
+    {"this name can not be shown; it needs a letter or a digit",
+     QT_TRANSLATE_NOOP("Daemon", "A name needs a letter or a digit.")},
+    {"this name can not be shown; it is too long: ([0-9]+) letters are the most",
+     QT_TRANSLATE_NOOP("Daemon", "This name is too long: a name has %1 letters at most.")},
+    {"this name can not be shown; it is too long: its letters and their marks take more than .*",
+     QT_TRANSLATE_NOOP("Daemon", "This name is too long: its letters have too many marks.")},
+    {"this name can not be shown; it is not valid UTF-8",
+     QT_TRANSLATE_NOOP("Daemon", "This name is damaged: its bytes are no text.")},
+    {"this name can not be shown; it has two blanks in a row",
+     QT_TRANSLATE_NOOP("Daemon", "This name has two blanks in a row. Use single ones.")},
+    {"this name can not be shown; it has letters that are written from right to left .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "This name has letters that are written from right to left beside others that are "
+                       "not. Use one direction.")},
+    {"this name can not be shown; it has the mark (.+) twice in a row",
+     QT_TRANSLATE_NOOP("Daemon", "This name has the mark %1 twice in a row.")},
+    {"this name can not be shown; the mark (.+) needs a letter before it",
+     QT_TRANSLATE_NOOP("Daemon", "In this name, the mark %1 needs a letter before it.")},
+    {"this name can not be shown; a letter has more than ([0-9]+) marks",
+     QT_TRANSLATE_NOOP("Daemon", "A letter of this name has more than %1 marks.")},
+    {"this name can not be shown; (.+) can not be seen.*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "This name has a character that cannot be seen: %1. Use letters, digits, single "
+                       "blanks, dots, underscores or hyphens.")},
+    {"this name can not be shown; it has (.+): use .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "This name has %1. Use letters, digits, single blanks, dots, underscores or "
+                       "hyphens.")},
+    {"this name can not be shown; (.*)", QT_TRANSLATE_NOOP("Daemon", "This name cannot be shown: %1.")},
     {"this name or address and this password do not belong together",
      QT_TRANSLATE_NOOP("Daemon",
                        "The name or address and the password do not belong together. Somebody else may have "
@@ -159,6 +217,14 @@ constexpr Phrase kRefusals[] = {
      QT_TRANSLATE_NOOP("Daemon", "There were too many tries just now. Try again in %1 seconds.")},
     {"the daemon is not running", QT_TRANSLATE_NOOP("Daemon", "Starling's background program is not running.")}};
 
+// Reasons of client/session.
+constexpr Phrase kReasons[] = {
+    {"the coordinator names a state of round ([0-9]+) that is not proven, so it is not loaded: (.*)\\. Tell the "
+     "project's operator",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "The coordinator names a state of round %1 that is not proven, so it is not loaded: "
+                       "%2. Tell the project's operator")}};
+
 // A figure as the window's language writes it; any other text unchanged.
 QString localized(const QString& part) {
   bool is_number = false;
@@ -191,17 +257,23 @@ QString figures(const QString& tail) {
   return phraseOf(tail, kFigures).value_or(tail);
 }
 
+bool isSentence(const std::string& words) {
+  return std::find(kSentences.begin(), kSentences.end(), words) != kSentences.end();
+}
+
 }  // namespace
 
 QString daemonWords(const std::string& sentence) {
+  if (const auto known = phraseOf(QString::fromStdString(sentence), kReasons)) return *known;
   const std::size_t colon = sentence.find(": ");
   const std::string head = sentence.substr(0, colon);
-  if (std::find(kSentences.begin(), kSentences.end(), head) == kSentences.end()) {
-    return capitalized(QString::fromStdString(sentence));
-  }
-  QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
+  if (!isSentence(head)) return capitalized(QString::fromStdString(sentence));
+  const QString known = capitalized(QCoreApplication::translate("Daemon", head.c_str()));
   if (colon == std::string::npos) return known;
-  return known + QStringLiteral(": ") + figures(QString::fromStdString(sentence.substr(colon + 2)));
+  const std::string tail = sentence.substr(colon + 2);
+  return known + QStringLiteral(": ") +
+         (isSentence(tail) ? QCoreApplication::translate("Daemon", tail.c_str())
+                           : figures(QString::fromStdString(tail)));
 }
 
 QString planWords(const std::string& sentence) {
@@ -214,6 +286,11 @@ QString replyWords(const std::string& sentence) {
   const QString translated = QCoreApplication::translate("Daemon", done);
   const QString words = QString::fromStdString(sentence);
   return translated == QString::fromUtf8(done) ? words : QStringLiteral("%1: %2").arg(translated, words);
+}
+
+QString nameProblem(const QString& name) {
+  const auto checked = names::check_display_name(name.toStdString());
+  return checked ? QString() : errorWords(checked.error());
 }
 
 QString errorWords(const Error& error) {

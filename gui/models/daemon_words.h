@@ -21,4 +21,7 @@ QString replyWords(const std::string& sentence);
 // code in the window's language, followed by the daemon's own text.
 QString errorWords(const Error& error);
 
+// Why a coordinator would refuse to show this name; empty: it would not.
+QString nameProblem(const QString& name);
+
 }  // namespace starling::models

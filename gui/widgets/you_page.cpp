@@ -6,8 +6,8 @@
 #include <QLineEdit>
 #include <QVBoxLayout>
 
+#include "gui/models/daemon_words.h"
 #include "shared/protocol/limits.h"
-#include "shared/protocol/names.h"
 
 namespace starling::widgets {
 namespace {
@@ -31,6 +31,7 @@ bool fits(const QString& text, std::size_t bytes_max) {
 YouPage::YouPage(std::shared_ptr<FirstRun> choice)
     : choice_(std::move(choice)),
       name_(new QLineEdit()),
+      name_problem_(new QLabel()),
       with_account_(new QCheckBox(tr("I have an account there, or want one to log in to"))),
       password_(new QLineEdit()),
       email_(new QLineEdit()) {
@@ -47,6 +48,10 @@ YouPage::YouPage(std::shared_ptr<FirstRun> choice)
   layout->addWidget(caption);
   layout->addWidget(name_);
   layout->addWidget(makeNote(tr("Everybody can see it on the project's leaderboard.")));
+  name_problem_->setObjectName(QStringLiteral("name_problem"));
+  name_problem_->setWordWrap(true);
+  name_problem_->hide();
+  layout->addWidget(name_problem_);
   layout->addSpacing(12);
   layout->addWidget(with_account_);
   QWidget* account = makeAccount();
@@ -59,6 +64,7 @@ YouPage::YouPage(std::shared_ptr<FirstRun> choice)
     if (on) password_->setFocus();
     emit completeChanged();
   });
+  connect(name_, &QLineEdit::textChanged, name_problem_, &QLabel::hide);
   for (QLineEdit* line : {name_, password_, email_}) {
     connect(line, &QLineEdit::textChanged, this, &YouPage::completeChanged);
   }
@@ -90,7 +96,7 @@ QWidget* YouPage::makeAccount() {
 
 bool YouPage::isComplete() const {
   const QString name = name_->text().trimmed();
-  if (!with_account_->isChecked()) return fits(name, wire::kDisplayNameBytesMax);
+  if (!with_account_->isChecked()) return !name.isEmpty();
   const QString email = email_->text().trimmed();
   return fits(name, wire::kEmailBytesMax) && fits(password_->text(), wire::kPasswordBytesMax) &&
          (email.isEmpty() || (email.contains(QLatin1Char('@')) && fits(email, wire::kEmailBytesMax)));
@@ -98,6 +104,11 @@ bool YouPage::isComplete() const {
 
 bool YouPage::validatePage() {
   const bool with_account = with_account_->isChecked();
+  const bool is_address = with_account && name_->text().contains(QLatin1Char('@'));
+  const QString problem = is_address ? QString() : models::nameProblem(name_->text());
+  name_problem_->setText(problem);
+  name_problem_->setVisible(!problem.isEmpty());
+  if (!problem.isEmpty()) return false;
   choice_->name = name_->text().trimmed().toStdString();
   choice_->password = with_account ? password_->text().toStdString() : std::string();
   choice_->email = with_account ? email_->text().trimmed().toStdString() : std::string();

@@ -7,6 +7,7 @@
 #include "gui/widgets/first_run_wizard.h"
 
 class QCheckBox;
+class QLabel;
 class QLineEdit;
 
 namespace starling::widgets {
@@ -24,6 +25,7 @@ class YouPage : public QWizardPage {
 
   std::shared_ptr<FirstRun> choice_;
   QLineEdit* name_;
+  QLabel* name_problem_;  // hidden while there is none
   QCheckBox* with_account_;
   QLineEdit* password_;
   QLineEdit* email_;

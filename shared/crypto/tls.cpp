@@ -4,6 +4,7 @@
 #include "shared/crypto/lean_library.h"
 #include "shared/crypto/openssl_handles.h"
 #include "shared/crypto/verified_certificates.h"
+#include "shared/crypto/wrong_clock.h"
 
 namespace starling::crypto {
 namespace {
@@ -104,7 +105,7 @@ std::string explain_verification(long result) {
   std::string text = X509_verify_cert_error_string(result);
   switch (result) {
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return text + ": a clock is wrong; check this computer's date and time";
+      return text.append(kWrongClock);
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return text + ": it was not renewed, or this computer's date is wrong";
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:

@@ -30,11 +30,14 @@ struct JoinRequest {
 struct JoinReply {
   AccountId account_id = 0;
   PeerId peer_id;
-  std::string project_name;
+  std::string project_name;         // shortened to kShortNameBytesMax where that is less
   std::string certificate_pem;      // this host's, short-lived
   std::string manifest_public_key;  // PEM; pinned by the client from now on
   std::int64_t server_unix_ms = 0;  // lets the client notice a wrong clock
-  std::string display_name = {};    // the account's; the project may know it by another name than was asked for
+  std::string display_name = {};    // the account's, shortened likewise; it may be another than was asked for
+  // The names that are shortened above; unset: they are whole there.
+  std::string whole_project_name = {};
+  std::string whole_display_name = {};
 };
 
 // A request for a new certificate of the same key. It needs no client certificate, which may have expired.

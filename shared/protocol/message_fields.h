@@ -82,6 +82,8 @@ void each_field(Visitor& visit, Seen<Visitor, JoinReply>& message) {
   visit("manifest_public_key", message.manifest_public_key, Text{kPemBytesMax, TextForm::exact});
   visit("server_unix_ms", message.server_unix_ms, kCount);
   visit("display_name", message.display_name, Text{kDisplayNameBytesMax}, kLeftOutIfUnset);
+  visit("whole_project_name", message.whole_project_name, Text{kDisplayNameBytesMax}, kLeftOutIfUnset);
+  visit("whole_display_name", message.whole_display_name, Text{kDisplayNameBytesMax}, kLeftOutIfUnset);
 }
 
 template <typename Visitor>

@@ -1,5 +1,7 @@
 #include "shared/reach/relay.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -217,8 +219,9 @@ bool Relay::count(const RelayStream& stream, std::size_t bytes) {
     if (allowance) found->second.account = allowance->account;
     if (!allowance || account->bytes + size > account->bytes_max) {
       ++stats_.cut_total;
-      log_warning("relay: {} and {} have used up their {} bytes of round {}", stream.first().brief(),
-                  stream.second().brief(), account->bytes_max, account->round);
+      cut_.warning(clock_.now(),
+                   fmt::format("relay: {} and {} have used up their {} bytes of round {}", stream.first().brief(),
+                               stream.second().brief(), account->bytes_max, account->round));
       return false;
     }
   }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "shared/base/clock.h"
+#include "shared/base/limited_log.h"
 #include "shared/crypto/tls.h"
 #include "shared/reach/relay_protocol.h"
 #include "shared/reach/relay_stream.h"
@@ -76,6 +77,7 @@ class Relay final : private RelayStream::Mediator {
   TimePoint free_at_{};                                 // when all bytes so far would have passed at the allowed rate
   std::deque<std::function<void(std::size_t)>> turns_;  // at most one for each direction of a stream
   asio::steady_timer next_turn_;
+  LimitedLog cut_;
   bool turns_wait_ = false;  // next_turn_ is running
   std::int64_t visitors_total_ = 0;
   std::map<std::int64_t, std::shared_ptr<Visitor>> visitors_;  // all but the posts; oldest first

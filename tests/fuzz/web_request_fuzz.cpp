@@ -5,7 +5,6 @@
 
 #include "coordinator/accounts/ban_list.h"
 #include "coordinator/accounts/credentials.h"
-#include "coordinator/accounts/display_name.h"
 #include "coordinator/gate/address.h"
 #include "coordinator/gate/forwarded.h"
 #include "coordinator/gate/http_adapter.h"
@@ -14,6 +13,7 @@
 #include "coordinator/web/form.h"
 #include "coordinator/web/html.h"
 #include "shared/base/log.h"
+#include "shared/names/display_name.h"
 #include "shared/net/url.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -32,7 +32,7 @@ void check_settled(const Check& check, const std::string& typed) {
 }
 
 void check_words(const web::Form& form) {
-  check_settled(accounts::check_display_name, form.value("name"));
+  check_settled(names::check_display_name, form.value("name"));
   check_settled(accounts::check_email, form.value("email"));
   check_settled(accounts::read_code, form.value("code"));
   (void)accounts::check_new_password(form.value("password"), form.value("name"), form.value("email"));

@@ -20,6 +20,7 @@ ARROWS = {
     "shared/reach": ["shared/base", "shared/crypto"],
     "shared/plot": [],
     "shared/leaderboard": ["shared/base"],
+    "shared/names": ["shared/base", "shared/protocol"],
     "shared/text": ["shared/base", "shared/run"],
     "client/averaging": ["shared/*"],
     "client/transport": ["client/averaging", "shared/*"],
@@ -57,7 +58,7 @@ ARROWS = {
                         "db/stores", "shared/*"],
     "coordinator/server": ["coordinator/*", "db/*", "shared/*"],
     "gui/link": ["shared/base", "shared/control"],
-    "gui/models": ["gui/link", "shared/base", "shared/control"],
+    "gui/models": ["gui/link", "shared/base", "shared/control", "shared/names"],
     "gui/widgets": ["gui/models", "shared/base", "shared/control", "shared/leaderboard", "shared/protocol"],
     "gui/app": ["gui/*", "shared/base"],
     "tests/support": ["shared/*"],
@@ -81,7 +82,7 @@ EXTRA_TEST_ARROWS = {
     "tests/coordinator/operations": ["db/sqlite"],  # tampers with the audit log
     "tests/db/schema": ["db/postgres", "db/sqlite"],  # both make equal tables
     "tests/gui/link": ["tests/gui/support"],
-    "tests/gui/models": ["client/policy", "tests/gui/support"],  # every reason of the rules has a text
+    "tests/gui/models": ["client/policy", "shared/names", "tests/gui/support"],  # every reason of the rules has a text
     "tests/gui/widgets": ["tests/gui/support"],
     "tests/gui/app": ["tests/gui/support"],
     # The two ends of the control socket, a small run whose state is kept, and links to other volunteers.
@@ -105,7 +106,7 @@ DOORS = {
     "libpq": (r"^libpq-fe\.h$", ["db/postgres"]),
     "libpqxx": (r"^pqxx/", ["db/postgres"]),
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset", "shared/text", "tests/support"]),
-    "ICU": (r"^unicode/", ["coordinator/accounts", "db/stores"]),
+    "ICU": (r"^unicode/", ["db/stores", "shared/names"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
     "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),

@@ -208,10 +208,6 @@
         <translation>Имя «%1» занято. Выберите другое.</translation>
     </message>
     <message>
-        <source>This name cannot be shown. Use 1 to 32 letters, digits, blanks, dots, underscores or hyphens.</source>
-        <translation>Такое имя нельзя показать. Годятся от 1 до 32 букв, цифр, пробелов, точек, подчёркиваний и дефисов.</translation>
-    </message>
-    <message>
         <source>The name or address and the password do not belong together. Somebody else may have an account with this name.</source>
         <translation>Имя или адрес и пароль не подходят друг к другу. Возможно, учётная запись с таким именем есть у кого-то другого.</translation>
     </message>
@@ -282,6 +278,170 @@
     <message>
         <source>The team “%1” is kept out of this project by its operator: %2</source>
         <translation>Организатор не допускает команду «%1» в этот проект: %2</translation>
+    </message>
+    <message>
+        <source>the averaged result differed from the group&apos;s</source>
+        <translation>усреднённый результат разошёлся с результатом группы</translation>
+    </message>
+    <message>
+        <source>the last round&apos;s group came to no decision</source>
+        <translation>группа прошлого раунда не пришла к решению</translation>
+    </message>
+    <message>
+        <source>waiting for the coordinator&apos;s first answer</source>
+        <translation>ожидается первый ответ координатора</translation>
+    </message>
+    <message>
+        <source>the coordinator names another model to begin with than the one that the project has signed, so nothing is trained here</source>
+        <translation>координатор называет другую начальную модель, чем та, которую подписал проект, поэтому здесь ничего не обучается</translation>
+    </message>
+    <message>
+        <source>tell the project&apos;s operator</source>
+        <translation>сообщите организатору проекта</translation>
+    </message>
+    <message>
+        <source>the coordinator cannot be reached, and only half of the group or less is left</source>
+        <translation>координатор недоступен, а от группы осталась половина или меньше</translation>
+    </message>
+    <message>
+        <source>as much is computed here as a round takes</source>
+        <translation>здесь уже вычислено столько, сколько нужно раунду</translation>
+    </message>
+    <message>
+        <source>the others average it</source>
+        <translation>остальные усреднят результат</translation>
+    </message>
+    <message>
+        <source>all samples dealt to this computer are computed</source>
+        <translation>все примеры, выданные этому компьютеру, вычислены</translation>
+    </message>
+    <message>
+        <source>the coordinator deals more</source>
+        <translation>координатор выдаст новые примеры</translation>
+    </message>
+    <message>
+        <source>the trainer fails</source>
+        <translation>вычисления раз за разом завершаются сбоем</translation>
+    </message>
+    <message>
+        <source>downloading the tokenizer&apos;s data</source>
+        <translation>загружаются данные токенизатора</translation>
+    </message>
+    <message>
+        <source>downloading the program&apos;s data</source>
+        <translation>загружается программа модели</translation>
+    </message>
+    <message>
+        <source>downloading the initial data</source>
+        <translation>загружаются начальные параметры модели</translation>
+    </message>
+    <message>
+        <source>open the port for other volunteers</source>
+        <translation>не удалось открыть порт для других участников</translation>
+    </message>
+    <message>
+        <source>the port is free, or the daemon is started with another --port</source>
+        <translation>порт освободится или фоновая программа будет запущена с другим --port</translation>
+    </message>
+    <message>
+        <source>the clocks are right</source>
+        <translation>часы будут идти верно</translation>
+    </message>
+    <message>
+        <source>there is room for it</source>
+        <translation>для этого появится место</translation>
+    </message>
+    <message>
+        <source>this computer lets it happen</source>
+        <translation>этот компьютер позволит это сделать</translation>
+    </message>
+    <message>
+        <source>the coordinator takes this computer&apos;s certificate</source>
+        <translation>координатор примет сертификат этого компьютера</translation>
+    </message>
+    <message>
+        <source>the project&apos;s operator settles it</source>
+        <translation>организатор проекта решит этот вопрос</translation>
+    </message>
+    <message>
+        <source>the project has a run</source>
+        <translation>в проекте появится обучение</translation>
+    </message>
+    <message>
+        <source>Starling is updated</source>
+        <translation>Starling обновится</translation>
+    </message>
+    <message>
+        <source>the project sends what can be used</source>
+        <translation>проект пришлёт то, что можно использовать</translation>
+    </message>
+    <message>
+        <source>that has changed</source>
+        <translation>это изменится</translation>
+    </message>
+    <message>
+        <source>a further try succeeds</source>
+        <translation>удастся одна из следующих попыток</translation>
+    </message>
+    <message>
+        <source>other computers cannot control this daemon</source>
+        <translation>другие компьютеры не могут управлять этой фоновой программой</translation>
+    </message>
+    <message>
+        <source>A name needs a letter or a digit.</source>
+        <translation>В имени должна быть хотя бы одна буква или цифра.</translation>
+    </message>
+    <message>
+        <source>This name is too long: a name has %1 letters at most.</source>
+        <translation>Это имя слишком длинное: в имени не может быть больше %1 букв.</translation>
+    </message>
+    <message>
+        <source>This name is too long: its letters have too many marks.</source>
+        <translation>Это имя слишком длинное: у его букв слишком много знаков.</translation>
+    </message>
+    <message>
+        <source>This name is damaged: its bytes are no text.</source>
+        <translation>Это имя повреждено: его байты не образуют текста.</translation>
+    </message>
+    <message>
+        <source>This name has two blanks in a row. Use single ones.</source>
+        <translation>В этом имени два пробела подряд. Ставьте по одному.</translation>
+    </message>
+    <message>
+        <source>This name has letters that are written from right to left beside others that are not. Use one direction.</source>
+        <translation>В этом имени буквы, которые пишутся справа налево, стоят рядом с буквами, которые пишутся слева направо. Выберите одно направление.</translation>
+    </message>
+    <message>
+        <source>This name has the mark %1 twice in a row.</source>
+        <translation>В этом имени знак %1 стоит дважды подряд.</translation>
+    </message>
+    <message>
+        <source>In this name, the mark %1 needs a letter before it.</source>
+        <translation>В этом имени перед знаком %1 должна стоять буква.</translation>
+    </message>
+    <message>
+        <source>A letter of this name has more than %1 marks.</source>
+        <translation>У одной из букв этого имени больше %1 знаков.</translation>
+    </message>
+    <message>
+        <source>This name has a character that cannot be seen: %1. Use letters, digits, single blanks, dots, underscores or hyphens.</source>
+        <translation>В этом имени есть невидимый символ: %1. Используйте буквы, цифры, одиночные пробелы, точки, подчёркивания и дефисы.</translation>
+    </message>
+    <message>
+        <source>This name has %1. Use letters, digits, single blanks, dots, underscores or hyphens.</source>
+        <translation>В этом имени есть %1. Используйте буквы, цифры, одиночные пробелы, точки, подчёркивания и дефисы.</translation>
+    </message>
+    <message>
+        <source>This name cannot be shown: %1.</source>
+        <translation>Это имя нельзя показать: %1.</translation>
+    </message>
+    <message>
+        <source>The coordinator names a state of round %1 that is not proven, so it is not loaded: %2. Tell the project&apos;s operator</source>
+        <translation>Координатор называет состояние раунда %1, которое не доказано, поэтому оно не загружается: %2. Сообщите организатору проекта</translation>
+    </message>
+    <message>
+        <source>changing over to the project&apos;s next run</source>
+        <translation>переход к следующему обучению проекта</translation>
     </message>
 </context>
 <context>

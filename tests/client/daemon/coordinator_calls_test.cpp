@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <csignal>
 #include <optional>
 #include <thread>
 
@@ -39,11 +41,48 @@ class SilentServer {
   std::uint16_t port_ = 0;
 };
 
-std::unique_ptr<CoordinatorCalls> calls_to(const SilentServer& server, CorrectedClock& clock) {
+// Counts its callers, and hangs up on each.
+class RudeServer {
+ public:
+  RudeServer() : thread_([this] { serve(); }) { std::signal(SIGPIPE, SIG_IGN); }  // the daemon ignores it, too
+  ~RudeServer() { (void)end(); }
+  [[nodiscard]] const SilentServer& server() const { return server_; }
+  // Returns how many have called.
+  int end() {
+    if (!thread_.joinable()) return callers_;
+    ended_ = true;
+    const UniqueFd last(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(server_.port());
+    REQUIRE(::connect(last.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    thread_.join();
+    return callers_;
+  }
+
+ private:
+  void serve() {
+    while (true) {
+      const UniqueFd caller = server_.accept();
+      if (ended_) return;
+      ++callers_;
+    }
+  }
+
+  SilentServer server_;
+  std::atomic<bool> ended_ = false;
+  std::atomic<int> callers_ = 0;
+  std::thread thread_;
+};
+
+std::unique_ptr<CoordinatorCalls> calls_to(const SilentServer& server, CorrectedClock& clock,
+                                           Duration lifetime = crypto::kCertificateLifetime) {
   const auto ca = *crypto::CertificateAuthority::create("test", clock.wall_now());
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   crypto::IssueOptions options;
   options.now = clock.wall_now();
+  options.lifetime = lifetime;
   storage::Project project;
   project.host = "127.0.0.1";
   project.port = server.port();
@@ -67,6 +106,20 @@ TEST_CASE("a renewal of the certificate that hangs ends when the calls are cance
   coordinator_thread.join();
   REQUIRE_FALSE(renewed->ok());
   CHECK(renewed->error().code == ErrorCode::unavailable);  // waiting until its time is up would give deadline_exceeded
+}
+
+TEST_CASE("a certificate that is due is renewed before the call that shows it, and tried again after a while") {
+  const auto callers = [](Duration lifetime, int heartbeats) {
+    CorrectedClock clock;
+    RudeServer server;
+    const auto calls = calls_to(server.server(), clock, lifetime);
+    for (int i = 0; i < heartbeats; ++i) CHECK_FALSE(calls->heartbeat({}).ok());
+    return server.end();
+  };
+  const int of_one = callers(std::chrono::hours(24), 1);
+  CHECK(callers(std::chrono::hours(24), 2) == 2 * of_one);
+  CHECK(callers(std::chrono::hours(7), 1) == 2 * of_one);
+  CHECK(callers(std::chrono::hours(7), 2) == 3 * of_one);
 }
 
 TEST_CASE("a heartbeat is waited for by what earlier ones took, within bounds") {

@@ -44,7 +44,8 @@ class SilentCoordinator {
   std::uint16_t port_ = 0;
 };
 
-std::unique_ptr<CoordinatorCalls> calls_to(std::uint16_t port, CorrectedClock& clock) {
+std::unique_ptr<CoordinatorCalls> calls_to(std::uint16_t port, CorrectedClock& clock,
+                                           const storage::HostCertificate& certificate) {
   const auto ca = *crypto::CertificateAuthority::create("test", clock.wall_now());
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
   crypto::IssueOptions options;
@@ -53,6 +54,7 @@ std::unique_ptr<CoordinatorCalls> calls_to(std::uint16_t port, CorrectedClock& c
   project.host = "127.0.0.1";
   project.port = port;
   project.ca_pem = ca.certificate_pem();
+  project.certificate = certificate;
   project.certificate.renew(*ca.issue(crypto::make_csr(key), options));
   auto calls = CoordinatorCalls::create(project, key, clock);
   REQUIRE(calls.ok());
@@ -61,14 +63,15 @@ std::unique_ptr<CoordinatorCalls> calls_to(std::uint16_t port, CorrectedClock& c
 
 // A run's threads and its contact. `answers` is for the control thread alone, `sent` for the coordinator thread.
 struct Contact {
-  Contact() : calls(calls_to(server.port(), threads.clock)) {
+  Contact() : calls(calls_to(server.port(), threads.clock, certificate)) {
     const auto answered = [this](TimePoint, const Result<wire::HeartbeatReply>& reply) {
       answers.push_back(reply.ok() ? "answered" : reply.error().message);
     };
     threads.on_control([&] {
-      contact.emplace(threads.run, *calls,
-                      CoordinatorContact::Listener{[this](wire::Heartbeat&) { ++sent; }, [](wire::Heartbeat&) {},
-                                                   answered, [](const std::string&) {}});
+      contact.emplace(
+          threads.run, *calls,
+          CoordinatorContact::Listener{[this](wire::Heartbeat&) { ++sent; }, [](wire::Heartbeat&) {}, answered,
+                                       [this](const std::string& pem) { adopted.push_back(pem); }});
     });
   }
   ~Contact() { threads.end(); }
@@ -85,8 +88,10 @@ struct Contact {
 
   SilentCoordinator server;
   daemon::testing::PlayedThreads threads;
+  storage::HostCertificate certificate;  // the one that the calls show, too
   std::unique_ptr<CoordinatorCalls> calls;
   std::vector<std::string> answers;
+  std::vector<std::string> adopted;
   int sent = 0;
   std::optional<CoordinatorContact> contact;
 };
@@ -103,6 +108,23 @@ TEST_CASE("a heartbeat fails when nobody listens, and so does the next one") {
   REQUIRE(answers.size() == 2);
   for (const std::string& answer : answers) CHECK(answer != "answered");
   CHECK(run.sent == 2);
+}
+
+TEST_CASE("a certificate that somebody else renewed is used for everything from the next heartbeat on") {
+  Contact run;
+  run.server.go_away();
+  run.send();
+  (void)run.settled();
+  CHECK(run.adopted.empty());
+  const crypto::CertificateAuthority ca = *crypto::CertificateAuthority::create("other", run.threads.clock.wall_now());
+  crypto::IssueOptions options;
+  options.now = run.threads.clock.wall_now();
+  run.certificate.renew(*ca.issue(crypto::make_csr(crypto::PrivateKey::generate()), options));
+  for (int i = 0; i < 2; ++i) {
+    run.send();
+    (void)run.settled();
+  }
+  CHECK(run.adopted == std::vector<std::string>{run.certificate.pem()});
 }
 
 TEST_CASE("without permission no heartbeat is sent, and the run hears that it failed") {

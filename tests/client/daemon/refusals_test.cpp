@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "shared/crypto/wrong_clock.h"
 #include "shared/run/model_layout.h"
 
 using namespace starling;
@@ -75,9 +76,9 @@ TEST_CASE("a preparation that failed says what ends that, and whether somebody h
   const Obstacle port = obstacle(ErrorCode::io, std::string(kOpenPort) + ": listen: Address already in use");
   CHECK(port.is_problem);
   CHECK(port.ends_when.find("port is free") != std::string::npos);
-  const Obstacle clock = obstacle(ErrorCode::unauthenticated,
-                                  "get the run from the coordinator: certificate is not yet valid: a clock is wrong; "
-                                  "check this computer's date and time");
+  const Obstacle clock =
+      obstacle(ErrorCode::unauthenticated,
+               "get the run from the coordinator: certificate is not yet valid" + std::string(crypto::kWrongClock));
   CHECK(clock.is_problem);
   CHECK(clock.ends_when.find("clocks") != std::string::npos);
   CHECK(obstacle(ErrorCode::unauthenticated, "refused our certificate").ends_when.find("certificate") !=

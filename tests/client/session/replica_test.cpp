@@ -104,7 +104,7 @@ TEST_CASE("the state before a step that does not count is here, until the step c
   REQUIRE(replica.judge(kStart, names(3, digest(1)), false) == Verdict::current);
   replica.on_step(digest(2));
   CHECK_FALSE(replica.forget_previous(3));
-  replica.lose_sync("the last round's group came to no decision");
+  replica.lose_sync(kStart, "the last round's group came to no decision");
   REQUIRE(replica.judge(kStart, with_donor(3, digest(1)), false) == Verdict::open);
   replica.on_told();
   REQUIRE(replica.judge(kStart, with_donor(3, digest(1)), false) == Verdict::foreign);

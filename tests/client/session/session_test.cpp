@@ -2,10 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
+#include "shared/base/files.h"
+#include "shared/base/log.h"
 #include "shared/swarm/successor.h"
 #include "tests/client/session/session_fixture.h"
+#include "tests/support/temp_dir.h"
 
 using namespace starling;
 using namespace starling::session;
@@ -165,6 +170,25 @@ TEST_CASE("a plan that cannot be run is not followed: doubled members, parts tha
   CHECK(f.hands.batches.size() == 1 + std::size(damages));  // it trains on
   f.begin_averaging();
   CHECK(f.hands.groups.size() == 1);
+}
+
+TEST_CASE("a coordinator that sends such plans all the time does not fill the log") {
+  const testing::TempDir dir;
+  const std::string file = (dir / "a.log").string();
+  init_logging({.to_stderr = false, .file = file});
+  Fixture f;
+  f.begin_training();
+  for (int i = 0; i < 500; ++i) {
+    auto planned = f.reply(0, digest(1));
+    planned.group = f.group(0);
+    planned.group->segment_floats = 0;
+    f.hear(planned);
+  }
+  flush_logs();
+  init_logging({});
+  const std::string log = read_file(file, 1 << 16).value();
+  CHECK(log.find("plan is refused") != std::string::npos);
+  CHECK(std::count(log.begin(), log.end(), '\n') == 1);
 }
 
 TEST_CASE("a plan for another round, another run, another state, or without this member is not followed") {

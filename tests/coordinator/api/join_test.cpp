@@ -6,6 +6,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/secrets.h"
 #include "shared/protocol/error_reply.h"
+#include "shared/protocol/names.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {
@@ -30,6 +31,19 @@ TEST_CASE("an invite makes an account and a certificate for exactly this compute
   CHECK(crypto::read_certificate(reply->certificate_pem)->peer_id == ada.key.peer_id());
   CHECK(std::abs(reply->server_unix_ms - project.clock.wall_now().unix_ms) < 60'000);
   CHECK(project.stores().people.accounts.find_account(reply->account_id)->display_name == "Ada");
+}
+
+TEST_CASE("an older program that joins gets names that it bears, and a newer one the whole ones beside them") {
+  TestProject project;
+  const std::string name = "Очень длинное имя добровольца";
+  TestVolunteer ada(project, name);
+  const auto reply = ada.join(project.invite());
+  REQUIRE_MESSAGE(reply.ok(), reply.status().error().message);
+  CHECK(reply->display_name == "Очень длинное имя до…");
+  CHECK(reply->display_name.size() <= wire::kShortNameBytesMax);
+  CHECK(reply->whole_display_name == name);
+  CHECK(reply->project_name == "Test");
+  CHECK(reply->whole_project_name.empty());
 }
 
 TEST_CASE("an answer that was lost may be asked for again, and costs no second use") {

@@ -30,6 +30,40 @@ def messages(path):
     return found
 
 
+# A literal of C++, and further ones that follow it at once.
+LITERAL = r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*'
+# Where the daemon takes the sentences of its status from: each group is one or more literals.
+SAID = {
+    "client/session/session_view.cpp": [rf"Phase::(?:waiting|joining|downloading), ([^;]*?)}};"],
+    "client/session/session.cpp": [r"lose_sync\(([^;]*);"],
+    "client/session/session_sync.cpp": [r"lose_sync\(([^;]*);"],
+    "client/session/replica.cpp": [r"kOtherBeginning =([^;]*);", r"lose_sync\(([^;]*);", r"unsynced_reason_\(([^)]*)\)",
+                                   r"unsynced_reason_ = ([^;]*);"],
+    "client/daemon/refusals.cpp": [r"return (?:Refusal)?{([^;]*);"],
+    "client/daemon/refusals.h": [r"kOpenPort = ([^;]*);"],
+    "client/daemon/run_preparation.cpp": [r"options.tell\((\"[^;]*)\);"],
+    "client/daemon/session_status.cpp": [r"problems.push_back\(([^;]*);"],
+    "client/daemon/project_run.cpp": [r"problems.push_back\(([^;]*);"],
+    "client/daemon/app.cpp": [r"ends_when =([^;]*);", r"problems.push_back\(([^;]*);"],
+    "client/daemon/app_projects.cpp": [r"activity = (\"[^;]*);", r"close_run\((\"[^\"]*\")"],
+}
+# Shown elsewhere, or by other words: figures that follow a sentence, commands, and the remedy's button.
+NOT_SENTENCES = re.compile(r"prefs set|projects allow|starling join|^allow |^choose |\{\}|^$|^, ")
+
+
+def sentences_said():
+    """(file, the head of a sentence that the daemon may show)."""
+    for file, places in SAID.items():
+        source = (ROOT / file).read_text()
+        for place in places:
+            found = re.findall(place, source, re.S)
+            assert found, f"{file}: nothing like {place}"
+            for literal in (literal for part in found for literal in re.findall(LITERAL, part)):
+                text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal))
+                if not NOT_SENTENCES.search(text):
+                    yield file, text.split(": ")[0].removesuffix(":")
+
+
 class Translations(unittest.TestCase):
     def check(self, name, *options):
         with tempfile.TemporaryDirectory() as folder:
@@ -50,6 +84,13 @@ class Translations(unittest.TestCase):
         for (context, source, _), forms in self.check("starling_ru.ts").items():
             for form in forms:
                 self.assertEqual(set(PLACE.findall(form)), set(PLACE.findall(source)), f"{context}: {source}")
+
+    def test_the_window_knows_the_sentences_of_the_daemon(self):
+        known = {source for context, source, _ in messages(FOLDER / "starling_ru.ts") if context == "Daemon"}
+        said = set(sentences_said())
+        self.assertGreater(len(said), 40)
+        self.assertEqual(sorted((file, head) for file, head in said if head not in known), [],
+                         "not in kSentences of gui/models/daemon_words.cpp")
 
 
 if __name__ == "__main__":

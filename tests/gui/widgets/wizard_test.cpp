@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <QAbstractButton>
+#include <QCheckBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <memory>
 
+#include "gui/widgets/you_page.h"
 #include "tests/gui/support/control_names.h"
 #include "tests/gui/support/desk.h"
 #include "tests/gui/support/qt_test.h"
@@ -61,4 +64,26 @@ TEST_CASE("a link that leads nowhere is told on the first page, which cannot be 
   CHECK(wizard.windowTitle() == QStringLiteral("Join a project"));  // the name is known once the project has answered
   CHECK_FALSE(wizard.button(QWizard::NextButton)->isEnabled());
   CHECK(testing::nameless_controls(wizard).isEmpty());
+}
+
+TEST_CASE("a name that no project would show is refused on its page, with the reason") {
+  testing::need_qt();
+  const auto choice = std::make_shared<FirstRun>();
+  YouPage page(choice);
+  page.show();
+  auto* const name = page.findChild<QLineEdit*>(QStringLiteral("name"));
+  auto* const problem = page.findChild<QLabel*>(QStringLiteral("name_problem"));
+  CHECK_FALSE(page.isComplete());
+  name->setText(QStringLiteral("Ada <3"));
+  CHECK(page.isComplete());
+  CHECK_FALSE(page.validatePage());
+  CHECK(problem->isVisible());
+  CHECK(problem->text().startsWith(QStringLiteral("This name has '<'")));
+  name->setText(QString::fromUtf8(" தமிழ் "));
+  CHECK_FALSE(problem->isVisible());
+  CHECK(page.validatePage());
+  CHECK(choice->name == "தமிழ்");
+  page.findChild<QCheckBox*>(QStringLiteral("with_account"))->setChecked(true);
+  name->setText(QStringLiteral("ada@example.org"));  // names an account that is there
+  CHECK(page.validatePage());
 }

@@ -1,4 +1,4 @@
-#include "coordinator/accounts/display_name.h"
+#include "shared/names/display_name.h"
 
 #include <doctest/doctest.h>
 #include <unicode/locid.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace starling::accounts {
+namespace starling::names {
 namespace {
 
 std::string why_not(std::string_view name) {
@@ -192,4 +192,14 @@ TEST_CASE("a name with a number behind it is a name, too, and at most as long") 
   CHECK(numbered.ends_with("\u0e47 42"));
 }
 
-}  // namespace starling::accounts
+TEST_CASE("a name is shortened by whole letters, for programs that bear no longer one") {
+  CHECK(shortened_name("Ada", 40) == "Ada");
+  CHECK(shortened_name(std::string(32, 'a'), 32) == std::string(32, 'a'));
+  CHECK(shortened_name("Любители длинных названий", 40) == "Любители длинных на…");
+  const std::string hindi = shortened_name("हिन्दी हिन्दी हिन्दी", 40);
+  CHECK(hindi == "हिन्दी हिन्दी…");
+  CHECK(hindi.size() <= 40);
+  CHECK(shortened_name("हिन्दी", 4) == "…");
+}
+
+}  // namespace starling::names

@@ -1,4 +1,4 @@
-#include "coordinator/accounts/display_name.h"
+#include "shared/names/display_name.h"
 
 #include <fmt/core.h>
 #include <unicode/brkiter.h>
@@ -15,7 +15,7 @@
 
 #include "shared/protocol/names.h"
 
-namespace starling::accounts {
+namespace starling::names {
 namespace {
 
 constexpr std::int32_t kClustersMax = 32;
@@ -187,6 +187,18 @@ Result<std::string> check_display_name(std::string_view name) {
   return kept;
 }
 
+std::string shortened_name(std::string_view name, std::size_t bytes_max) {
+  constexpr std::string_view kEllipsis = "…";
+  if (name.size() <= bytes_max) return std::string(name);
+  const icu::UnicodeString text = composed(name);
+  std::array<std::int32_t, kClustersMax> ends{};
+  for (std::int32_t kept = std::min(clusters_of(text, ends.data(), kClustersMax), kClustersMax); kept > 0; --kept) {
+    std::string shortened = utf8_of(text.tempSubString(0, ends[static_cast<std::size_t>(kept) - 1]));
+    if (shortened.size() + kEllipsis.size() <= bytes_max) return shortened.append(kEllipsis);
+  }
+  return std::string(kEllipsis);
+}
+
 std::string numbered_name(std::string_view name, int number) {
   const std::string ending = fmt::format(" {:02}", number);
   const icu::UnicodeString text = composed(name);
@@ -199,4 +211,4 @@ std::string numbered_name(std::string_view name, int number) {
   return ending.substr(1);
 }
 
-}  // namespace starling::accounts
+}  // namespace starling::names
