@@ -59,9 +59,9 @@ Result<TeamId> insert_team(Connection& connection, AccountId founder, const std:
   }
   const NameKeys keys = keys_of_name(name);
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO team (name, name_fold, name_look, founder_id, created_ms) "
-                                     "VALUES (?, ?, ?, ?, ?) RETURNING id"));
-  STARLING_TRY(insert.bind(name, keys.fold, keys.look, founder, now.unix_ms).step().status());
+                  connection.prepare("INSERT INTO team (name, name_fold, name_look, name_capitals, founder_id, "
+                                     "created_ms) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"));
+  STARLING_TRY(insert.bind(name, keys.fold, keys.look, keys.capitals, founder, now.unix_ms).step().status());
   return insert.integer(0);
 }
 
