@@ -10,6 +10,7 @@
 #include "db/sql/transaction.h"
 #include "db/sqlite/open.h"
 #include "db/stores/name_clash.h"
+#include "shared/base/log.h"
 
 namespace starling::db {
 namespace {
@@ -146,9 +147,15 @@ Status bring_names_up_to_date(Connection& connection) {
   if (before) return {};
   const Status folded = fold_all(connection);
   if (folded.ok()) return {};
-  // Where every name has its keys, by the rules of before, a full disk keeps nobody from looking at the project.
+  // Where every name has its keys, by the rules of before, a full disk or another writer keeps nobody from looking at
+  // the project.
+  const ErrorCode code = folded.error().code;
+  if (code != ErrorCode::resource_exhausted && code != ErrorCode::unavailable) return folded;
   STARLING_ASSIGN(const bool lacking, lacks_keys(connection));
-  return lacking ? folded : Status();
+  if (lacking) return folded;
+  log_warning("names are compared by the rules of an earlier version until the database takes the new ones: {}",
+              folded.error().message);
+  return {};
 }
 
 Result<std::vector<NameClash>> clashing_names(const std::filesystem::path& file) {

@@ -14,6 +14,8 @@
 #include "db/sqlite/open.h"
 #include "db/stores/name_clash.h"
 #include "db/stores/name_keys.h"
+#include "db/stores/name_rows.h"
+#include "tests/db/stores/faulty_disk.h"
 #include "tests/db/stores/fixture.h"
 
 using namespace starling;
@@ -342,6 +344,32 @@ TEST_CASE("names that clash in capitals keep to their owners in a file and on a 
   const auto server = Database::connect(url, {}).value();
   CHECK(listed(clashing_names_at(url)) == kListedCapitals);
   check_capitals(server->stores());
+}
+
+TEST_CASE("a full disk keeps nobody from looking while names wait for new rules; any other failure is one") {
+  TempDir dir;
+  FaultyDisk disk;
+  Connection connection = open_file(dir / "a.db", {.mode = OpenMode::create, .vfs = FaultyDisk::vfs()}).value();
+  REQUIRE(migrate(connection).ok());
+  REQUIRE(connection.execute("INSERT INTO account (display_name, created_ms) VALUES ('Ada', 1)").ok());
+  REQUIRE(bring_names_up_to_date(connection).ok());
+  REQUIRE(connection
+              .execute("UPDATE setting SET value = 'old' WHERE name = 'name rules';"
+                       "CREATE TRIGGER refuse BEFORE UPDATE OF name_fold ON account "
+                       "BEGIN SELECT RAISE(ABORT, 'no names today'); END")
+              .ok());
+  const Status failed = bring_names_up_to_date(connection);
+  REQUIRE(!failed.ok());
+  CHECK(failed.error().message.find("no names today") != std::string::npos);
+  REQUIRE(connection.execute("DROP TRIGGER refuse").ok());
+  disk.set_capacity(disk.bytes_used());
+  CHECK(bring_names_up_to_date(connection).ok());
+  disk.set_capacity(-1);
+  REQUIRE(connection.execute("UPDATE account SET name_fold = NULL").ok());
+  disk.set_capacity(disk.bytes_used());
+  CHECK(bring_names_up_to_date(connection).error().code == ErrorCode::resource_exhausted);
+  disk.set_capacity(-1);
+  CHECK(bring_names_up_to_date(connection).ok());
 }
 
 TEST_CASE("names are folded again when the rules are new, and when rows came without") {
