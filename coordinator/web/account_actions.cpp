@@ -122,7 +122,7 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
   const auto& stores = parts_.accounts.parts().stores;
   STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(visit.viewer->account_id));
   const auto checked =
-      parts_.accounts.guard().check(account.display_name, visit.form.value(field),
+      parts_.accounts.guard().check(account.display_name, visit.form.exact(field),
                                     {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
   if (checked) return {};
   if (checked.error().code != ErrorCode::unauthenticated) return checked.error();

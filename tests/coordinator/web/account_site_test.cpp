@@ -149,6 +149,22 @@ TEST_CASE("name, address and password are changed; the two last need the passwor
   CHECK(header_of(elsewhere.get("/account"), "Location") == "/login");
 }
 
+TEST_CASE("every byte of a password counts, wherever it is asked for") {
+  Pages pages;
+  Browser ada(pages);
+  const AccountId account = newcomer(pages, ada, "Ada");
+  const std::string password = "correct\u200f\thorse\r\nbattery";
+  CHECK(header_of(ada.post("/account/password", {{"old", kPassword}, {"new", password}}, "/account"), "Location") ==
+        "/account?done=password");
+  CHECK(Browser(pages).log_in("Ada", password).status == 303);
+  CHECK(ada.post("/account/email", {{"email", "ada@example.org"}, {"password", password}}, "/account").status == 303);
+  CHECK(pages.stores().people.logins.of(account)->email == "ada@example.org");
+  CHECK(has(ada.post("/account/delete", {{"gone", "correct horse battery"}}, "/account"), "not your password"));
+  CHECK(header_of(ada.post("/account/password", {{"old", password}, {"new", password + "\t"}}, "/account"),
+                  "Location") == "/account?done=password");
+  CHECK(header_of(ada.post("/account/delete", {{"gone", password + "\t"}}, "/account"), "Location") == "/");
+}
+
 TEST_CASE("people take all their data along, and leave nothing personal behind") {
   Pages pages;
   Browser ada(pages);
