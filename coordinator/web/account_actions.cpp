@@ -9,6 +9,7 @@
 #include "coordinator/web/account_site.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
+#include "shared/base/plain_text.h"
 
 namespace starling::web {
 namespace {
@@ -131,8 +132,14 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
 
 Result<std::string> AccountSite::change_profile(const Visit& visit) {
   auto& keeper = parts_.accounts.parts().stores.people.keeper;
-  STARLING_ASSIGN(const std::string name, accounts::check_display_name(visit.form.value("name")));
-  STARLING_TRY(keeper.rename(visit.viewer->account_id, name));
+  STARLING_ASSIGN(const db::Account account,
+                  parts_.accounts.parts().stores.people.accounts.find_account(visit.viewer->account_id));
+  // A name that was taken under earlier rules stays as long as its owner likes.
+  const std::string wanted = visit.form.value("name");
+  if (wanted != plain_line(account.display_name)) {
+    STARLING_ASSIGN(const std::string name, accounts::check_display_name(wanted));
+    STARLING_TRY(keeper.rename(account.id, name));
+  }
   STARLING_TRY(keeper.show_computers(visit.viewer->account_id, visit.form.value("computers") == "1"));
   return std::string("saved");
 }

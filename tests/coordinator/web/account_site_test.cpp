@@ -1,6 +1,7 @@
 // Accounts in a browser, over a real database.
 #include <doctest/doctest.h>
 
+#include "shared/base/plain_text.h"
 #include "shared/crypto/secrets.h"
 #include "tests/coordinator/web/browser.h"
 
@@ -163,6 +164,23 @@ TEST_CASE("every byte of a password counts, wherever it is asked for") {
   CHECK(header_of(ada.post("/account/password", {{"old", password}, {"new", password + "\t"}}, "/account"),
                   "Location") == "/account?done=password");
   CHECK(header_of(ada.post("/account/delete", {{"gone", password + "\t"}}, "/account"), "Location") == "/");
+}
+
+TEST_CASE("a name that the rules of today would refuse is kept while other things are changed") {
+  Pages pages;
+  Browser ada(pages);
+  const AccountId account = newcomer(pages, ada, "Ada");
+  for (const char* old : {"Ada & Bob!", "Ada\u202e  B"}) {
+    CAPTURE(old);
+    REQUIRE(pages.stores().people.keeper.rename(account, old).ok());
+    const std::string there = plain_line(old);
+    for (const bool shows : {true, false}) {
+      CHECK(ada.post("/account/profile", {{"name", there}, {"computers", shows ? "1" : ""}}, "/account").status == 303);
+      CHECK(pages.stores().people.accounts.find_account(account)->shows_computers == shows);
+    }
+    CHECK(pages.stores().people.accounts.find_account(account)->display_name == old);
+    CHECK(ada.post("/account/profile", {{"name", there + "!"}}, "/account").status == 400);
+  }
 }
 
 TEST_CASE("people take all their data along, and leave nothing personal behind") {
