@@ -1,7 +1,6 @@
 // The actions of people who are logged in, and their own data.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 
 #include "coordinator/accounts/credentials.h"
@@ -10,6 +9,8 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
 #include "shared/base/plain_text.h"
+#include "shared/base/short_text.h"
+#include "shared/protocol/names.h"
 
 namespace starling::web {
 namespace {
@@ -33,13 +34,6 @@ const std::map<std::string_view, std::string_view>& done_texts() {
 }
 
 Result<PeerId> computer_of(const Form& form) { return PeerId::from_hex(form.value("computer")); }
-
-// The begin of the text, whole letters of it.
-std::string short_label(std::string_view text) {
-  std::size_t end = std::min(text.size(), kLabelBytesMax);
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end));
-}
 
 }  // namespace
 
@@ -66,7 +60,7 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
   shown.hosts = *hosts;
   if (const auto team = stores.people.teams.of(account->id); team.ok()) shown.team = *team;
   if (const auto claims = stores.credit.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
-  shown.wanted_team = visit.request.parameter("team").substr(0, kLabelBytesMax);
+  shown.wanted_team = cut_text(visit.request.parameter("team"), wire::kDisplayNameBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
 
@@ -183,8 +177,8 @@ Result<std::string> AccountSite::log_others_out(const Visit& visit) {
 
 Result<std::string> AccountSite::label_computer(const Visit& visit) {
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
-  STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(visit.viewer->account_id, peer,
-                                                                       short_label(visit.form.value("label"))));
+  STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(
+      visit.viewer->account_id, peer, std::string(cut_text(visit.form.value("label"), kLabelBytesMax))));
   return std::string("saved");
 }
 

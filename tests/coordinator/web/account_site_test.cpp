@@ -183,6 +183,17 @@ TEST_CASE("a name that the rules of today would refuse is kept while other thing
   }
 }
 
+TEST_CASE("a team whose name takes as many bytes as one may is named in whole") {
+  Pages pages;
+  Browser ada(pages);
+  newcomer(pages, ada, "Ada");
+  std::string name;
+  for (int i = 0; i < 32; ++i) name += "\u0e01";  // 96 bytes
+  CHECK(has(ada.get("/account", {{"team", name}}), "value=\"" + name + "\""));
+  const std::string cut = ada.get("/account", {{"team", name + name}}).body;
+  CHECK(cut.find("value=\"" + name + name.substr(0, 10 * 3) + "\"") != std::string::npos);
+}
+
 TEST_CASE("people take all their data along, and leave nothing personal behind") {
   Pages pages;
   Browser ada(pages);
