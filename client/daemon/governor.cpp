@@ -144,7 +144,7 @@ void Governor::count(const TrafficCounters& since_start) {
   traffic_.add(growth(since_start.averaging, counted_.averaging), growth(since_start.models, counted_.models),
                growth(since_start.coordinator, counted_.coordinator));
   counted_ = since_start;
-  const double unsaved = static_cast<double>(traffic_.kept().total() - traffic_saved_total_);
+  const double unsaved = static_cast<double>(traffic_.kept_bytes() - traffic_saved_total_);
   const double cap = preferences_.traffic.data_max_gb_per_month.value_or(kNoCapGb) * kGigabyte;
   const bool much = unsaved > std::max(kUnsavedShare * cap, kUnsavedBytesMin);
   if (much || clock_.now() - traffic_saved_ >= kTrafficSavedEvery) save_traffic();
@@ -152,8 +152,8 @@ void Governor::count(const TrafficCounters& since_start) {
 
 void Governor::save_traffic() {
   traffic_saved_ = clock_.now();
-  traffic_saved_total_ = traffic_.kept().total();
-  if (traffic_.kept().total() == 0) return;
+  traffic_saved_total_ = traffic_.kept_bytes();
+  if (traffic_saved_total_ == 0) return;
   if (const Status saved = files_.save(traffic_.kept()); !saved.ok()) {
     log_warning("keep the count of this month's data: {}", saved.error().message);
   }

@@ -4,31 +4,44 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "client/storage/preference_files.h"
 #include "shared/base/clock.h"
 
 namespace starling::daemon {
 
+// Every byte is counted under the months that the two clocks told then, and is over once both clocks tell a later one.
+// So a clock that goes back, and forward again, gives nothing back.
+//
+// - A computer's clock that is behind the count is wrong: the coordinator's alone says which month it is. The
+//   count that this hides is kept, and is there again when the computer's clock is right.
+// - Where no coordinator has said the time yet, the computer's clock hides a month, but ends none.
+// - A month that neither clock tells any more was a mistake: what was counted under it counts by the other.
+// - Begins that differ by less than two days are one month: it begins at another hour where a journey ends.
 class MonthCount {
  public:
-  explicit MonthCount(storage::MonthTraffic kept) : kept_(std::move(kept)) {}
+  explicit MonthCount(storage::MonthTraffic kept);
 
-  // A clock that is behind the count is wrong: the count stays, until a coordinator says that the next month has begun.
-  // Else the month is the earlier one of the two clocks, so that neither can end it alone. Where no coordinator has
-  // said the time yet, the month that the computer's clock ends is kept beside the new one; if the clock was ahead,
-  // they count as one.
+  // Before the first bytes.
   void look(WallTime own, std::optional<WallTime> coordinators);
   void add(std::int64_t averaging, std::int64_t models, std::int64_t coordinator);
 
-  // All that counts toward the cap now.
+  // All that counts toward the cap now, and since when.
   [[nodiscard]] storage::MonthTraffic used() const;
   // For the disk.
-  [[nodiscard]] const storage::MonthTraffic& kept() const { return kept_; }
+  [[nodiscard]] storage::MonthTraffic kept() const;
+  // The bytes of all months that are kept.
+  [[nodiscard]] std::int64_t kept_bytes() const;
 
  private:
-  storage::MonthTraffic kept_;
-  bool clock_is_behind_ = false;
+  [[nodiscard]] WallTime proven() const;
+  [[nodiscard]] bool counts(const storage::MonthTraffic& count) const;
+  void merge();
+
+  std::vector<storage::MonthTraffic> counts_;  // by month; no two of the same clocks' months, and none without bytes
+  WallTime own_;
+  std::optional<WallTime> coordinators_;
 };
 
 }  // namespace starling::daemon

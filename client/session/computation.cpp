@@ -40,7 +40,9 @@ void Computation::end_evaluation() {
 
 void Computation::on_failed(TimePoint now, std::string why) {
   lacking_since_.reset();
-  const bool goes_on = !trouble(now).empty();
+  const bool goes_on = failed_at_ && !trouble(now).empty();
+  not_finite_ = 0;
+  ++failed_;
   failed_before_at_ = std::exchange(failed_at_, now);
   log_warning("trainer: {}", why);
   if (!goes_on) trouble_ = failure_for_others(why);
@@ -51,7 +53,8 @@ void Computation::on_not_finite(TimePoint now, std::string why) {
   lacking_since_.reset();
   failed_at_.reset();
   log_warning("trainer: {}", why);
-  if (failures_ == kNotFiniteMax) trouble_ = failure_for_others(why);
+  failed_ = 0;
+  if (++not_finite_ == kNotFiniteMax + 1) trouble_ = failure_for_others(why);
   wait(now, std::move(why));
 }
 
@@ -69,8 +72,8 @@ void Computation::wait(TimePoint now, std::string why) {
 
 std::string Computation::trouble(TimePoint now) const {
   if (lacking_since_) return now - *lacking_since_ >= kLongWait ? failure_for_others(failure_) : "";
-  if (!failed_at_) return failures_ > kNotFiniteMax ? trouble_ : "";
-  const bool again = failed_before_at_ && (failures_ > 1 || now - *failed_before_at_ <= kRecent);
+  if (!failed_at_) return not_finite_ > kNotFiniteMax ? trouble_ : "";
+  const bool again = failed_before_at_ && (failed_ > 1 || now - *failed_before_at_ <= kRecent);
   return again ? trouble_ : "";
 }
 

@@ -40,7 +40,7 @@ class Computation {
   // It was not begun, because its data is not here yet. That is no failure unless it lasts (kLongWait).
   void on_lacking(TimePoint now, std::string what);
   void on_success() {
-    failures_ = 0;
+    failures_ = failed_ = not_finite_ = 0;
     lacking_since_.reset();
   }
   // The cause of the last failure is gone.
@@ -66,7 +66,9 @@ class Computation {
   void wait(TimePoint now, std::string why);
 
   std::variant<Nothing, Batch, Evaluation> under_way_;
-  int failures_ = 0;     // in a row
+  int failures_ = 0;     // in a row, and waits for data
+  int failed_ = 0;       // calls of on_failed in a row; waits may be between
+  int not_finite_ = 0;   // calls of on_not_finite, likewise
   std::string failure_;  // the last one's text
   TimePoint not_before_{};
   std::optional<TimePoint> failed_at_;         // the last failure

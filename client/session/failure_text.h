@@ -13,7 +13,8 @@ inline constexpr std::string_view kLastTime = "; the last time: ";
 inline constexpr std::string_view kNotFinite = "is not finite";
 
 // The failure itself, without what changes from one try to the next; one line of at most wire::kTrainerFailureBytesMax
-// bytes, without control characters. A file's path is cut to its last name: the rest tells of a person's folders.
+// bytes. A file's path is cut to its last name: the rest tells of a person's folders. Where it is doubtful
+// whether words belong to a path, they go, too.
 std::string failure_for_others(std::string_view why);
 
 }  // namespace starling::session

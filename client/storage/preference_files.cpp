@@ -19,6 +19,7 @@ constexpr const char* kTraffic = "traffic.json";
 
 void read_month(wire::JsonReader& in, MonthTraffic& traffic) {
   in.integer("since_ms", traffic.since.unix_ms, 0, kBytesMax);
+  if (in.present("by_coordinator_ms")) in.integer("by_coordinator_ms", traffic.by_coordinator.unix_ms, 0, kBytesMax);
   in.integer("averaging", traffic.averaging, 0, kBytesMax);
   in.integer("models", traffic.models, 0, kBytesMax);
   in.integer("coordinator", traffic.coordinator, 0, kBytesMax);
@@ -37,6 +38,7 @@ Result<MonthTraffic> decode_traffic(std::string_view json) {
 void write_month(wire::JsonWriter& out, const MonthTraffic& traffic) {
   out.open("", '{');
   out.integer("since_ms", traffic.since.unix_ms);
+  if (traffic.by_coordinator.unix_ms != 0) out.integer("by_coordinator_ms", traffic.by_coordinator.unix_ms);
   out.integer("averaging", traffic.averaging);
   out.integer("models", traffic.models);
   out.integer("coordinator", traffic.coordinator);

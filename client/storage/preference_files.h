@@ -17,15 +17,16 @@ namespace starling::storage {
 
 constexpr std::size_t kMonthsBeforeMax = 3;
 
-// Bytes sent and received since the month of the data cap began, by purpose.
+// Bytes sent and received in a month of the data cap, by purpose.
 struct MonthTraffic {
-  WallTime since;
+  WallTime since;  // begin of the month by the computer's clock
   std::int64_t averaging = 0;
   std::int64_t models = 0;       // states that peers send
   std::int64_t coordinator = 0;  // heartbeats, manifests, training data
-  // Months that ended by a clock which nobody has confirmed yet, oldest first; at most kMonthsBeforeMax, and they have
-  // none themselves.
+  // Earlier months that are not over by both clocks yet, oldest first; at most kMonthsBeforeMax, and they have none
+  // themselves.
   std::vector<MonthTraffic> before = {};
+  WallTime by_coordinator = {};  // begin of the month by the coordinator's clock; zero: it had not told the time yet
   [[nodiscard]] std::int64_t total() const { return averaging + models + coordinator; }
 
   friend bool operator==(const MonthTraffic&, const MonthTraffic&) = default;

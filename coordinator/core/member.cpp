@@ -37,8 +37,6 @@ bool leaves_reports(const wire::Heartbeat& heartbeat) {
   return !heartbeat.reports.empty() && heartbeat.reports.back().round + 1 < heartbeat.state_round;
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 // The place of a claim among sources of the state; nothing if it is none.
 std::optional<std::size_t> rank_of(const Holding& claim) {
   using Verdict = Holding::Verdict;
@@ -80,7 +78,6 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   member.reported = {
       heartbeat.phase,       heartbeat.state_round,        heartbeat.state_digest,    samples,
       heartbeat.listen_port, heartbeat.relaying.posted_at, leaves_reports(heartbeat), heartbeat.computing.failure};
-  std::replace_if(member.reported.failure.begin(), member.reported.failure.end(), is_control, ' ');
   if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
   Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now

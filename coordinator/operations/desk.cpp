@@ -8,6 +8,7 @@
 
 #include "coordinator/operations/audit_chain.h"
 #include "shared/base/plain_text.h"
+#include "shared/base/short_text.h"
 
 namespace starling::operations {
 namespace {
@@ -16,13 +17,8 @@ constexpr std::size_t kWhoBytesMax = 80;
 constexpr std::size_t kSubjectBytesMax = 200;
 constexpr std::size_t kNoteBytesMax = 1000;
 
-// One plain line, cut between two characters, never within one.
 std::string cut(std::string_view said, std::size_t bytes_max) {
-  std::string text = plain_line(said);
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
+  return std::string(cut_text(plain_line(said), bytes_max));
 }
 
 }  // namespace

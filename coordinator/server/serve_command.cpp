@@ -316,7 +316,7 @@ Result<std::optional<FileLock>> lock_to_serve(const Project& project) {
 // Opens the database like open_database(), and signs runs whose initial state is not signed yet.
 Result<std::unique_ptr<db::Database>> database_to_serve(const Project& project, const Clock& clock,
                                                         std::atomic<bool>& broken) {
-  STARLING_ASSIGN(auto database, open_database(project, {.on_fatal = breaking(broken)}));
+  STARLING_ASSIGN(auto database, open_database(project, {.clock = &clock, .on_fatal = breaking(broken)}));
   STARLING_TRY(sign_beginnings(project, desk_of(*database, clock)));
   return database;
 }

@@ -1,14 +1,16 @@
 // The actions of people who are logged in, and their own data.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 
 #include "coordinator/accounts/credentials.h"
 #include "coordinator/web/account_site.h"
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
+#include "shared/base/plain_text.h"
+#include "shared/base/short_text.h"
 #include "shared/names/display_name.h"
+#include "shared/protocol/names.h"
 
 namespace starling::web {
 namespace {
@@ -32,13 +34,6 @@ const std::map<std::string_view, std::string_view>& done_texts() {
 }
 
 Result<PeerId> computer_of(const Form& form) { return PeerId::from_hex(form.value("computer")); }
-
-// The begin of the text, whole letters of it.
-std::string short_label(std::string_view text) {
-  std::size_t end = std::min(text.size(), kLabelBytesMax);
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end));
-}
 
 }  // namespace
 
@@ -65,7 +60,7 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
   shown.hosts = *hosts;
   if (const auto team = stores.people.teams.of(account->id); team.ok()) shown.team = *team;
   if (const auto claims = stores.credit.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
-  shown.wanted_team = visit.request.parameter("team").substr(0, kLabelBytesMax);
+  shown.wanted_team = cut_text(visit.request.parameter("team"), wire::kDisplayNameBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
 
@@ -122,7 +117,7 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
   const auto& stores = parts_.accounts.parts().stores;
   STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(visit.viewer->account_id));
   const auto checked =
-      parts_.accounts.guard().check(account.display_name, visit.form.value(field),
+      parts_.accounts.guard().check(account.display_name, visit.form.exact(field),
                                     {visit.request.remote_address, cookie(visit.request, kKnownCookie)});
   if (checked) return {};
   if (checked.error().code != ErrorCode::unauthenticated) return checked.error();
@@ -131,8 +126,14 @@ Status AccountSite::check_password(const Visit& visit, std::string_view field) {
 
 Result<std::string> AccountSite::change_profile(const Visit& visit) {
   auto& keeper = parts_.accounts.parts().stores.people.keeper;
-  STARLING_ASSIGN(const std::string name, names::check_display_name(visit.form.value("name")));
-  STARLING_TRY(keeper.rename(visit.viewer->account_id, name));
+  STARLING_ASSIGN(const db::Account account,
+                  parts_.accounts.parts().stores.people.accounts.find_account(visit.viewer->account_id));
+  // A name that was taken under earlier rules stays as long as its owner likes.
+  const std::string wanted = visit.form.value("name");
+  if (wanted != plain_line(account.display_name)) {
+    STARLING_ASSIGN(const std::string name, names::check_display_name(wanted));
+    STARLING_TRY(keeper.rename(account.id, name));
+  }
   STARLING_TRY(keeper.show_computers(visit.viewer->account_id, visit.form.value("computers") == "1"));
   return std::string("saved");
 }
@@ -176,8 +177,8 @@ Result<std::string> AccountSite::log_others_out(const Visit& visit) {
 
 Result<std::string> AccountSite::label_computer(const Visit& visit) {
   STARLING_ASSIGN(const PeerId peer, computer_of(visit.form));
-  STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(visit.viewer->account_id, peer,
-                                                                       short_label(visit.form.value("label"))));
+  STARLING_TRY(parts_.accounts.parts().stores.people.keeper.label_host(
+      visit.viewer->account_id, peer, std::string(cut_text(visit.form.value("label"), kLabelBytesMax))));
   return std::string("saved");
 }
 

@@ -6,11 +6,12 @@
 
 #include "db/stores/credit_stores.h"
 #include "shared/leaderboard/columns.h"
+#include "shared/protocol/names.h"
 
 namespace starling::web {
 
 constexpr int kRowsPerPage = 50;
-constexpr std::size_t kSearchBytesMax = 128;  // longer texts are cut: no name is longer
+constexpr std::size_t kSearchBytesMax = wire::kDisplayNameBytesMax;  // longer texts are cut
 
 // The viewer's choices; part of every link on the page.
 struct LeaderboardQuery {

@@ -13,7 +13,9 @@
 #include "coordinator/web/page.h"
 #include "coordinator/web/private_pages.h"
 #include "coordinator/web/responses.h"
+#include "shared/base/short_text.h"
 #include "shared/crypto/secrets.h"
+#include "shared/protocol/names.h"
 
 namespace starling::web {
 namespace {
@@ -23,7 +25,6 @@ constexpr int kWaitingShown = 100;
 constexpr std::size_t kBansShown = 100;
 constexpr int kNewsShown = 100;
 constexpr int kAuditShown = 100;
-constexpr std::size_t kSoughtBytesMax = 64;
 
 // An operator's login, in the form in which the password guard asks for it.
 Result<db::Login> login_of(const db::OperatorStore& operators, const std::string& name) {
@@ -190,9 +191,9 @@ gate::Response OperatorSite::show_overview(const Visit& visit) {
 
 Result<std::string> OperatorSite::people(const Visit& visit) const {
   const db::Stores& stores = parts_.stores;
-  PeoplePage page{frame(visit), {}, std::string(visit.request.parameter("sought").substr(0, kSoughtBytesMax)),
-                  {},           {}, 0,
-                  visit.form};
+  PeoplePage page{
+      frame(visit), {}, std::string(cut_text(visit.request.parameter("sought"), wire::kDisplayNameBytesMax)), {}, {}, 0,
+      visit.form};
   STARLING_ASSIGN(page.waiting, stores.people.keeper.list(db::AccountState::waiting, kWaitingShown, 0));
   if (!page.sought.empty()) {
     STARLING_ASSIGN(page.person, person_named(stores, page.sought));

@@ -17,6 +17,7 @@
 #include "coordinator/web/scripts.h"
 #include "coordinator/web/stats_files.h"
 #include "coordinator/web/stats_page.h"
+#include "shared/base/short_text.h"
 
 namespace starling::web {
 namespace {
@@ -37,8 +38,8 @@ LeaderboardQuery query_of(const gate::Request& request) {
   query.of = holder_named(request.parameter("of"));
   query.board = leaderboard::board_named(request.parameter("sort"));
   query.page = number_in(request.parameter("page"), 1, kPagesMax);
-  query.search = request.parameter("q").substr(0, kSearchBytesMax);
-  query.me = request.parameter("me").substr(0, kSearchBytesMax);
+  query.search = cut_text(request.parameter("q"), kSearchBytesMax);
+  query.me = cut_text(request.parameter("me"), kSearchBytesMax);
   return query;
 }
 

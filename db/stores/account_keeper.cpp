@@ -22,10 +22,10 @@ Status erase_in(Connection& connection, AccountId account, WallTime now) {
   const std::string name = fmt::format("(deleted {})", account);
   const NameKeys keys = keys_of_name(name);
   STARLING_TRY(change(connection,
-                      "UPDATE account SET display_name = ?3, name_fold = ?4, name_look = ?5, name_twin = 0, state = "
-                      "'deleted', deleted_ms = ?2, shows_computers = 0 WHERE id = ?1 AND state IN ('active', "
-                      "'waiting')",
-                      account, now.unix_ms, name, keys.fold, keys.look));
+                      "UPDATE account SET display_name = ?3, name_fold = ?4, name_look = ?5, name_capitals = ?6, "
+                      "name_twin = 0, state = 'deleted', deleted_ms = ?2, shows_computers = 0 WHERE id = ?1 AND state "
+                      "IN ('active', 'waiting')",
+                      account, now.unix_ms, name, keys.fold, keys.look, keys.capitals));
   if (connection.changes() == 0) return Error{ErrorCode::not_found, no_account(account)};
   if (const Status left = leave_team(connection, account);
       !left.ok() && left.error().code != ErrorCode::failed_precondition) {
@@ -75,11 +75,13 @@ Result<AccountId> insert_account(Connection& connection, const NewAccount& accou
   STARLING_TRY(expect_free(connection, kAccountNames, account.display_name));
   const NameKeys keys = keys_of_name(account.display_name);
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO account (display_name, name_fold, name_look, created_ms, state) "
-                                     "VALUES (?, ?, ?, ?, ?) RETURNING id"));
-  STARLING_TRY(insert.bind(account.display_name, keys.fold, keys.look, account.now.unix_ms, name_of(account.state))
-                   .step()
-                   .status());
+                  connection.prepare("INSERT INTO account (display_name, name_fold, name_look, name_capitals, "
+                                     "created_ms, state) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"));
+  STARLING_TRY(
+      insert
+          .bind(account.display_name, keys.fold, keys.look, keys.capitals, account.now.unix_ms, name_of(account.state))
+          .step()
+          .status());
   return insert.integer(0);
 }
 
@@ -88,9 +90,9 @@ Status SqlAccountKeeper::rename(AccountId account, const std::string& display_na
     STARLING_TRY(expect_free(connection, kAccountNames, display_name, std::to_string(account)));
     const NameKeys keys = keys_of_name(display_name);
     STARLING_TRY(change(connection,
-                        "UPDATE account SET display_name = ?2, name_fold = ?3, name_look = ?4, name_twin = 0 WHERE "
-                        "id = ?1 AND state IN ('active', 'waiting')",
-                        account, display_name, keys.fold, keys.look));
+                        "UPDATE account SET display_name = ?2, name_fold = ?3, name_look = ?4, name_capitals = ?5, "
+                        "name_twin = 0 WHERE id = ?1 AND state IN ('active', 'waiting')",
+                        account, display_name, keys.fold, keys.look, keys.capitals));
     if (connection.changes() > 0) return {};
     return Error{ErrorCode::not_found, no_account(account)};
   });

@@ -63,7 +63,7 @@ std::string standing_text(Holder of, const HolderSql& holder) {
   const SumsSql sums = sums_sql(of, fmt::format("{}.id", holder.table));
   return fmt::format(
       "SELECT {0}.id, {1}, {0}.created_ms, {2}, sums{3}.last_ms, sums{3}.recent, sums{3}.recent_ms{4} FROM {0}{5}{6}"
-      " WHERE {0}.id = ?2",
+      " WHERE {0}.id = ?2 AND CAST(?3 AS BIGINT) IS NOT NULL",
       holder.table, holder.name, holder.team, static_cast<int>(Board::total), sums.columns, holder.join, sums.joins);
 }
 
@@ -127,11 +127,12 @@ Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, 
 }
 
 const std::string& standing_sql(Holder of) {
-  static const std::string team_name = fmt::format("coalesce(team.id, 0), coalesce({}, '')", kTeamNameSql);
+  static const std::string team_name = fmt::format("coalesce(team.id, 0), coalesce({}, '')", team_name_sql("?3"));
+  static const std::string own_name = team_name_sql("?3");
   static const std::array<std::string, 3> texts = {
       standing_text(Holder::volunteer,
                     {"account", "display_name", team_name, " LEFT JOIN team ON team.id = account.team_id"}),
-      standing_text(Holder::team, {"team", kTeamNameSql, "0, ''"}),
+      standing_text(Holder::team, {"team", own_name, "0, ''"}),
       standing_text(Holder::computer, {"host", kComputerNameSql, "0, ''"})};
   return texts[static_cast<std::size_t>(of)];
 }
@@ -157,16 +158,16 @@ Standing read_standing(const Statement& row) {
 namespace {
 
 // Looks each name up in the order of names, so that the limit ends the search early.
-std::string_view found_sql(Holder of) {
+std::string found_sql(Holder of) {
   switch (of) {
     case Holder::volunteer:
       return "SELECT id AS found, name_fold AS name FROM account WHERE name_fold LIKE ?2 ESCAPE '\\' AND EXISTS "
              "(SELECT 1 FROM tally WHERE kind = 0 AND holder = account.id) ORDER BY name_fold LIMIT ?3";
     case Holder::team:
-      return "SELECT id AS found, name_fold AS name FROM team WHERE name_fold LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT "
-             "1 FROM tally WHERE kind = 1 AND holder = team.id) AND NOT EXISTS (SELECT 1 FROM ban WHERE kind = 'team' "
-             "AND subject = "
-             "CAST(team.id AS TEXT) AND expires_ms > unixepoch() * 1000) ORDER BY name_fold LIMIT ?3";
+      return fmt::format(
+          "SELECT id AS found, name_fold AS name FROM team WHERE name_fold LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT "
+          "1 FROM tally WHERE kind = 1 AND holder = team.id) AND NOT {} ORDER BY name_fold LIMIT ?3",
+          team_kept_out_sql("?4"));
     case Holder::computer:
       return "SELECT host.id AS found, a.name_fold AS name FROM account AS a JOIN host ON host.account_id = a.id "
              "WHERE a.shows_computers = 1 AND a.name_fold LIKE ?2 ESCAPE '\\' AND EXISTS (SELECT 1 FROM tally WHERE "
@@ -180,7 +181,7 @@ std::string_view found_sql(Holder of) {
 std::string matches_sql(Holder of, const BoardSql& board) {
   return fmt::format(
       "SELECT found, holder IS NOT NULL FROM ({}) AS matching LEFT JOIN (SELECT * FROM {}) AS place ON holder = found "
-      "ORDER BY holder IS NULL, {}, name",
+      "WHERE CAST(?4 AS BIGINT) IS NOT NULL ORDER BY holder IS NULL, {}, name",
       found_sql(of), board.from, board.order);
 }
 

@@ -31,12 +31,12 @@ struct Ranked {
 Result<std::int64_t> rank_behind(Connection& connection, const BoardSql& board, const RunId& run, const Ranked& ahead,
                                  std::int64_t holder);
 
-// Everything about one holder that boards show, for read_standing(). ?1 is the run, ?2 the holder.
+// Everything about one holder that boards show, for read_standing(). ?1 is the run, ?2 the holder, ?3 the time.
 const std::string& standing_sql(Holder of);
 Standing read_standing(const Statement& row);
 
 // The first ?3 by name of the holders whose name, folded, is like ?2, in the board's order, and whether they are on it:
-// those not on it come last.
+// those not on it come last. ?4 is the time.
 std::string matches_sql(Holder of, const BoardSql& board);
 // The holder whose name is ?1, with NameKeys::fold ?2.
 const std::string& named_sql(Holder of);

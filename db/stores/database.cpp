@@ -131,14 +131,17 @@ struct SqlOperation {
 
 struct Database::Parts {
   Parts(ReaderPool::Open open_reader, std::unique_ptr<Writer> writer, const DatabaseOptions& options)
-      : readers(std::move(open_reader), options.readers_max),
+      : clock(options.clock == nullptr ? machine : *options.clock),
+        readers(std::move(open_reader), options.readers_max),
         writes(std::move(writer), {.commit_interval = options.commit_interval, .on_fatal = options.on_fatal}) {}
 
   std::filesystem::path file;      // empty: it is on a server
   ServerWriter* server = nullptr;  // the writer in `writes`, whose thread alone uses it
+  SystemClock machine;
+  const Clock& clock;
   ReaderPool readers;
   WriteQueue writes;
-  Access access{readers, writes};
+  Access access{readers, writes, clock};
   SqlPeople people{access};
   SqlTraining training{access};
   SqlCredit credit{access};

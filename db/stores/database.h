@@ -24,6 +24,8 @@ struct DatabaseOptions {
   std::string vfs = {};                    // SQLite's file layer, empty for the default; tests use their own
   // Space reserve beside a file, freed to finish a checkpoint when the disk is full. 0: none.
   std::int64_t ballast_bytes = 16 * 1024 * 1024;
+  // By which bans end; null: the machine's. It outlives the database.
+  const Clock* clock = nullptr;
   // Called once, from the writer's thread, when the disk lost a write that it had accepted (EIO). Every later write
   // fails, and the process should end with an error, so that a supervisor restarts it.
   std::function<void(const Error&)> on_fatal = {};

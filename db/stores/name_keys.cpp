@@ -1,5 +1,6 @@
 #include "db/stores/name_keys.h"
 
+#include <unicode/locid.h>
 #include <unicode/normalizer2.h>
 #include <unicode/unistr.h>
 #include <unicode/uspoof.h>
@@ -10,7 +11,7 @@
 namespace starling::db {
 namespace {
 
-constexpr std::string_view kRulesVersion = "1";
+constexpr std::string_view kRulesVersion = "2";
 constexpr int kFoldingsMax = 8;  // two are enough for any letter of Unicode 15
 
 // Shared by all threads, which only read it; without ICU's data nothing here can work.
@@ -51,6 +52,12 @@ icu::UnicodeString folded(icu::UnicodeString text) {
   return text;
 }
 
+// Capitals of folded letters, so that a name has the same in any case. Once only: a skeleton has a small l for a
+// capital I, and these two stay apart.
+icu::UnicodeString in_capitals(const icu::UnicodeString& text) {
+  return skeleton(normal(text, icu::Normalizer2::getNFKCCasefoldInstance).toUpper(icu::Locale::getRoot()));
+}
+
 std::string utf8_of(const icu::UnicodeString& text) {
   std::string bytes;
   text.toUTF8String(bytes);
@@ -62,7 +69,8 @@ std::string utf8_of(const icu::UnicodeString& text) {
 NameKeys keys_of_name(std::string_view name) {
   const icu::UnicodeString text =
       icu::UnicodeString::fromUTF8(icu::StringPiece(name.data(), static_cast<std::int32_t>(name.size())));
-  return {utf8_of(folded(text)), utf8_of(skeleton(normal(text, icu::Normalizer2::getNFCInstance)))};
+  return {utf8_of(folded(text)), utf8_of(skeleton(normal(text, icu::Normalizer2::getNFCInstance))),
+          utf8_of(in_capitals(text))};
 }
 
 std::string name_rules() { return std::string(kRulesVersion) + " " + U_ICU_VERSION; }

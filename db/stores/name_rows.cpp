@@ -10,6 +10,7 @@
 #include "db/sql/transaction.h"
 #include "db/sqlite/open.h"
 #include "db/stores/name_clash.h"
+#include "shared/base/log.h"
 
 namespace starling::db {
 namespace {
@@ -38,19 +39,22 @@ Result<std::vector<std::string>> names_of(Connection& connection, const NameTabl
 Status fold_table(Connection& connection, const NameTable& table, std::int64_t& twins) {
   STARLING_ASSIGN(const auto names, names_of(connection, table));
   STARLING_TRY(
-      connection.execute(fmt::format("UPDATE {} SET name_fold = NULL, name_look = NULL, name_twin = 0", table.table)));
-  STARLING_ASSIGN(
-      Statement fold,
-      connection.prepare(fmt::format("UPDATE {0} SET name_fold = ?2, name_look = ?3, name_twin = ?4 WHERE {1} = ?1 AND "
-                                     "{1} || '' = ?1",
-                                     table.table, table.name)));
+      connection.execute(fmt::format("UPDATE {} SET name_fold = NULL, name_look = NULL, name_capitals = NULL, "
+                                     "name_twin = 0",
+                                     table.table)));
+  STARLING_ASSIGN(Statement fold, connection.prepare(fmt::format(
+                                      "UPDATE {0} SET name_fold = ?2, name_look = ?3, name_capitals = ?4, name_twin = "
+                                      "?5 WHERE {1} = ?1 AND {1} || '' = ?1",
+                                      table.table, table.name)));
   std::unordered_set<std::string> folds;
   std::unordered_set<std::string> looks;
+  std::unordered_set<std::string> capitals;
   for (const std::string& name : names) {
     const NameKeys keys = keys_of_name(name);
     const bool is_new = folds.insert(keys.fold).second;
     const bool looks_new = looks.insert(keys.look).second;
-    STARLING_TRY(fold.bind(name, keys.fold, keys.look, is_new && looks_new ? std::int64_t{0} : ++twins).run());
+    const bool is_like_none = capitals.insert(keys.capitals).second && is_new && looks_new;
+    STARLING_TRY(fold.bind(name, keys.fold, keys.look, keys.capitals, is_like_none ? std::int64_t{0} : ++twins).run());
     fold.reset();
   }
   return {};
@@ -98,8 +102,8 @@ Result<std::vector<NameClash>> clashes_in(Connection& connection) {
         Statement find,
         connection.prepare(fmt::format(
             "SELECT twin.{0}, (SELECT {0} FROM {1} AS other WHERE (other.name_fold = twin.name_fold OR other.name_look "
-            "= twin.name_look) AND other.{2} <> twin.{2} ORDER BY other.name_twin LIMIT 1) FROM {1} AS twin WHERE "
-            "twin.name_twin > 0 ORDER BY twin.name_twin",
+            "= twin.name_look OR other.name_capitals = twin.name_capitals) AND other.{2} <> twin.{2} ORDER BY "
+            "other.name_twin LIMIT 1) FROM {1} AS twin WHERE twin.name_twin > 0 ORDER BY twin.name_twin",
             table.name, table.table, table.key)));
     for (;;) {
       STARLING_ASSIGN(const bool more, find.step());
@@ -124,10 +128,11 @@ Result<std::string> name_like(Connection& connection, const NameTable& table, co
                               const std::string& except) {
   const NameKeys keys = keys_of_name(name);
   STARLING_ASSIGN(Statement find,
-                  connection.prepare(fmt::format("SELECT {0} FROM {1} WHERE (name_fold = ?1 OR name_look = ?2) AND "
-                                                 "CAST({2} AS TEXT) <> ?3 ORDER BY name_twin LIMIT 1",
+                  connection.prepare(fmt::format("SELECT {0} FROM {1} WHERE (name_fold = ?1 OR name_look = ?2 OR "
+                                                 "name_capitals = ?3) AND CAST({2} AS TEXT) <> ?4 ORDER BY name_twin "
+                                                 "LIMIT 1",
                                                  table.name, table.table, table.key)));
-  STARLING_ASSIGN(const bool taken, find.bind(keys.fold, keys.look, except).step());
+  STARLING_ASSIGN(const bool taken, find.bind(keys.fold, keys.look, keys.capitals, except).step());
   return taken ? find.text(0) : std::string();
 }
 
@@ -142,9 +147,15 @@ Status bring_names_up_to_date(Connection& connection) {
   if (before) return {};
   const Status folded = fold_all(connection);
   if (folded.ok()) return {};
-  // Where every name has its keys, by the rules of before, a full disk keeps nobody from looking at the project.
+  // Where every name has its keys, by the rules of before, a full disk or another writer keeps nobody from looking at
+  // the project.
+  const ErrorCode code = folded.error().code;
+  if (code != ErrorCode::resource_exhausted && code != ErrorCode::unavailable) return folded;
   STARLING_ASSIGN(const bool lacking, lacks_keys(connection));
-  return lacking ? folded : Status();
+  if (lacking) return folded;
+  log_warning("names are compared by the rules of an earlier version until the database takes the new ones: {}",
+              folded.error().message);
+  return {};
 }
 
 Result<std::vector<NameClash>> clashing_names(const std::filesystem::path& file) {

@@ -10,7 +10,7 @@
 
 namespace starling::db {
 
-// A table of such rows: where its key and its names stand. All have name_fold, name_look and name_twin.
+// A table of such rows: where its key and its names stand. All have name_fold, name_look, name_capitals and name_twin.
 struct NameTable {
   std::string_view table;
   std::string_view key;

@@ -155,11 +155,12 @@ Status SqlOperatorStore::set(const Operator& account) {
     STARLING_ASSIGN(Statement end, connection.prepare("DELETE FROM operator_session WHERE name = ?"));
     STARLING_TRY(end.bind(account.name).run());
     STARLING_ASSIGN(Statement upsert,
-                    connection.prepare("INSERT INTO operator (name, password, created_ms, role, name_fold, name_look) "
-                                       "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET password = "
-                                       "excluded.password, role = excluded.role"));
+                    connection.prepare("INSERT INTO operator (name, password, created_ms, role, name_fold, name_look, "
+                                       "name_capitals) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+                                       "password = excluded.password, role = excluded.role"));
     return upsert
-        .bind(account.name, account.password, account.created.unix_ms, name_of(account.role), keys.fold, keys.look)
+        .bind(account.name, account.password, account.created.unix_ms, name_of(account.role), keys.fold, keys.look,
+              keys.capitals)
         .run();
   });
 }

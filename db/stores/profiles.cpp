@@ -57,7 +57,7 @@ Result<Profile> SqlStandingsStore::profile(const ProfileRequest& request) const 
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_ASSIGN(Statement read, reader->prepare(standing_sql(request.of)));
-  STARLING_ASSIGN(const bool there, read.bind(std::string_view(""), request.holder_id).step());
+  STARLING_ASSIGN(const bool there, read.bind(std::string_view(""), request.holder_id, access_.now_ms()).step());
   if (!there) return Error{ErrorCode::not_found, "there is nobody of this number"};
   Profile profile;
   profile.standing = read_standing(read);

@@ -9,14 +9,17 @@
 #include "db/stores/reader_pool.h"
 #include "db/stores/stores.h"
 #include "db/stores/write_queue.h"
+#include "shared/base/clock.h"
 #include "shared/base/mutex.h"
 
 namespace starling::db {
 
-// The two ways into the database that all stores share.
+// The two ways into the database that all stores share, and the time.
 struct Access {
   ReaderPool& readers;
   WriteQueue& writes;
+  const Clock& clock;
+  [[nodiscard]] std::int64_t now_ms() const { return clock.wall_now().unix_ms; }
 };
 
 // Runs a query on a reader and turns its rows into values.

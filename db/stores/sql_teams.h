@@ -1,6 +1,9 @@
 // Teams in SQL. Inside db/stores only.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "db/stores/sql_stores.h"
 
 namespace starling::db {
@@ -20,9 +23,9 @@ class SqlTeamStore final : public TeamStore {
   Access access_;
 };
 
-// A team's name as everybody sees it: an SQL expression over `team`.
-constexpr std::string_view kTeamNameSql =
-    "CASE WHEN EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS TEXT) AND expires_ms > "
-    "unixepoch() * 1000) THEN '(team ' || team.id || ', kept out)' ELSE team.name END";
+// Whether the team is kept out at a moment: an SQL expression over `team`. `now` is the parameter with that moment.
+std::string team_kept_out_sql(std::string_view now);
+// A team's name as everybody sees it then.
+std::string team_name_sql(std::string_view now);
 
 }  // namespace starling::db

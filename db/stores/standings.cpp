@@ -18,8 +18,8 @@ constexpr std::int64_t kRollEveryMs = 5'000;
 // The reads of one request, all at one moment of the database.
 class Reading {
  public:
-  Reading(Connection& connection, const StandingsRequest& request)
-      : connection_(connection), request_(request), board_(board_sql(request.of, request.board)) {}
+  Reading(Connection& connection, const StandingsRequest& request, std::int64_t now_ms)
+      : connection_(connection), request_(request), board_(board_sql(request.of, request.board)), now_ms_(now_ms) {}
 
   Result<std::int64_t> count() {
     STARLING_ASSIGN(Statement count, connection_.prepare(fmt::format("SELECT count(*) FROM {}", board_.from)));
@@ -44,7 +44,7 @@ class Reading {
   };
   Result<Matches> matches() {
     STARLING_ASSIGN(Statement find, connection_.prepare(matches_sql(request_.of, board_)));
-    find.bind(request_.run_id, like_pattern(keys_of_name(request_.search).fold), kPageRowsMax);
+    find.bind(request_.run_id, like_pattern(keys_of_name(request_.search).fold), kPageRowsMax, now_ms_);
     Matches matches;
     for (;;) {
       STARLING_ASSIGN(const bool more, find.step());
@@ -67,7 +67,7 @@ class Reading {
 
   Result<Standing> standing(std::int64_t holder, std::int64_t rank) {
     STARLING_ASSIGN(Statement read, connection_.prepare(standing_sql(request_.of)));
-    STARLING_TRY(read.bind(request_.run_id, holder).step().status());
+    STARLING_TRY(read.bind(request_.run_id, holder, now_ms_).step().status());
     Standing standing = read_standing(read);
     standing.rank = rank;
     return standing;
@@ -86,6 +86,7 @@ class Reading {
   Connection& connection_;
   const StandingsRequest& request_;
   BoardSql board_;
+  std::int64_t now_ms_;
 };
 
 Result<VolunteerTotals> read_volunteer(const Statement& row) {
@@ -147,7 +148,7 @@ SqlStandingsStore::~SqlStandingsStore() = default;
 Result<Standings> SqlStandingsStore::page(const StandingsRequest& request) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
-  Reading reading(*reader, request);
+  Reading reading(*reader, request, access_.now_ms());
   Standings standings;
   STARLING_TRY(request.search.empty() ? read_page(reading, request, standings)
                                       : read_matches(reading, request, standings));

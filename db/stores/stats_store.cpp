@@ -34,7 +34,7 @@ std::string teams_sql() {
       " (SELECT count(*) FROM account WHERE team_id = team.id), t.samples, t.credit, t.recent, t.recent_ms"
       " FROM team JOIN account AS a ON a.id = team.founder_id JOIN tally AS t ON t.kind = 1 AND t.holder = team.id"
       " WHERE t.credit > 0 ORDER BY team.id",
-      kTeamNameSql);
+      team_name_sql("?1"));
 }
 
 // Reads earned credit, from that column on.
@@ -81,7 +81,7 @@ Status SqlStatsStore::visit(const StatsVisitor& visitor, WallTime deleted_since)
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_TRY(each(*reader, kUsers, read_user, visitor.user));
-  STARLING_TRY(each(*reader, teams_sql(), read_team, visitor.team));
+  STARLING_TRY(each(*reader, teams_sql(), read_team, visitor.team, access_.now_ms()));
   STARLING_TRY(each(*reader, kHosts, read_host, visitor.host));
   STARLING_TRY(each(*reader, kUsersDeleted, read_deleted, visitor.user_deleted, deleted_since.unix_ms));
   return each(*reader, kHostsDeleted, read_deleted, visitor.host_deleted, deleted_since.unix_ms);

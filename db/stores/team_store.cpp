@@ -7,14 +7,26 @@
 #include "db/stores/sql_teams.h"
 
 namespace starling::db {
+
+std::string team_kept_out_sql(std::string_view now) {
+  return fmt::format(
+      "EXISTS (SELECT 1 FROM ban WHERE kind = 'team' AND subject = CAST(team.id AS TEXT) AND expires_ms > {})", now);
+}
+
+std::string team_name_sql(std::string_view now) {
+  return fmt::format("CASE WHEN {} THEN '(team ' || team.id || ', kept out)' ELSE team.name END",
+                     team_kept_out_sql(now));
+}
+
 namespace {
 
+// ?1 is the time.
 const std::string& team_columns() {
   static const std::string sql = fmt::format(
       "SELECT team.id, {}, founder.display_name, team.created_ms,"
       " (SELECT count(*) FROM account WHERE team_id = team.id)"
       " FROM team JOIN account AS founder ON founder.id = team.founder_id ",
-      kTeamNameSql);
+      team_name_sql("?1"));
   return sql;
 }
 
@@ -59,9 +71,9 @@ Result<TeamId> insert_team(Connection& connection, AccountId founder, const std:
   }
   const NameKeys keys = keys_of_name(name);
   STARLING_ASSIGN(Statement insert,
-                  connection.prepare("INSERT INTO team (name, name_fold, name_look, founder_id, created_ms) "
-                                     "VALUES (?, ?, ?, ?, ?) RETURNING id"));
-  STARLING_TRY(insert.bind(name, keys.fold, keys.look, founder, now.unix_ms).step().status());
+                  connection.prepare("INSERT INTO team (name, name_fold, name_look, name_capitals, founder_id, "
+                                     "created_ms) VALUES (?, ?, ?, ?, ?, ?) RETURNING id"));
+  STARLING_TRY(insert.bind(name, keys.fold, keys.look, keys.capitals, founder, now.unix_ms).step().status());
   return insert.integer(0);
 }
 
@@ -119,19 +131,19 @@ Status SqlTeamStore::leave(AccountId account) {
 }
 
 Result<Team> SqlTeamStore::find(TeamId id) const {
-  static const std::string sql = team_columns() + "WHERE team.id = ?";
-  return only(select(access_, sql, read_team, id), fmt::format("there is no team {}", id));
+  static const std::string sql = team_columns() + "WHERE team.id = ?2";
+  return only(select(access_, sql, read_team, access_.now_ms(), id), fmt::format("there is no team {}", id));
 }
 
 Result<Team> SqlTeamStore::find_named(const std::string& name) const {
   static const std::string sql =
-      fmt::format("{}WHERE team.id = {}", team_columns(), key_of_name(kTeamNames, "?1", "?2"));
-  return only(select(access_, sql, read_team, name, keys_of_name(name).fold), no_team(name));
+      fmt::format("{}WHERE team.id = {}", team_columns(), key_of_name(kTeamNames, "?2", "?3"));
+  return only(select(access_, sql, read_team, access_.now_ms(), name, keys_of_name(name).fold), no_team(name));
 }
 
 Result<std::optional<Team>> SqlTeamStore::of(AccountId account) const {
-  static const std::string sql = team_columns() + "WHERE team.id = (SELECT team_id FROM account WHERE id = ?)";
-  STARLING_ASSIGN(const auto teams, select(access_, sql, read_team, account));
+  static const std::string sql = team_columns() + "WHERE team.id = (SELECT team_id FROM account WHERE id = ?2)";
+  STARLING_ASSIGN(const auto teams, select(access_, sql, read_team, access_.now_ms(), account));
   return teams.empty() ? std::nullopt : std::optional<Team>(teams.front());
 }
 

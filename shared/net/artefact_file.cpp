@@ -62,10 +62,12 @@ Status ArtefactFile::clear() {
   return {};
 }
 
+void ArtefactFile::remove() const { unlink(part().c_str()); }
+
 Status ArtefactFile::finish(const Digest& sha256) {
   STARLING_ASSIGN(const Digest found, crypto::sha256_file(part()));
   if (size_ != expected_ || found != sha256) {
-    unlink(part().c_str());
+    remove();
     return Error{ErrorCode::corrupt, "download '" + destination_.string() +
                                          "': the bytes that came are not those of digest " + sha256.brief() +
                                          "…; they were removed, try again"};

@@ -21,6 +21,8 @@ class ArtefactFile {
   [[nodiscard]] std::int64_t size() const { return size_; }
   Status append(std::string_view bytes);
   Status clear();
+  // Removes the part, whose bytes are of no use to anybody.
+  void remove() const;
   // Checks size and digest, makes the bytes durable and moves them to the destination. On corrupt the part is removed.
   Status finish(const Digest& sha256);
 

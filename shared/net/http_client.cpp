@@ -84,9 +84,10 @@ class FileBody final : public Receiver {
     to_file_ = head.status == kOk || head.status == kPartialContent;
     if (!to_file_) return refusal.on_head(head);
     refusal.response.status = head.status;
-    if (head.status == kOk) STARLING_TRY(file_.clear());
-    const bool continues = head.status == kOk || head.range_start == file_.size();
-    if (continues && file_.size() + head.content_length == download_.bytes) return {};
+    const bool whole = head.status == kOk;
+    const std::int64_t begin = whole ? 0 : file_.size();
+    const bool continues = whole || head.range_start == begin;
+    if (continues && head.content_length == download_.bytes - begin) return whole ? file_.clear() : Status();
     return Error{ErrorCode::corrupt, fmt::format("download {}: the server has another length than the {} bytes that "
                                                  "were announced",
                                                  download_.path, download_.bytes)};

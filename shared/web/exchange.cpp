@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "shared/base/free_with.h"
+#include "shared/base/short_text.h"
 #include "shared/net/address_policy.h"
 #include "shared/net/line_account.h"
 
@@ -36,14 +37,6 @@ void add(Lines& lines, const std::string& line) {
   VERIFY(longer != nullptr);
   (void)lines.release();  // it is the head of the longer list
   lines.reset(longer);
-}
-
-// Certificates and replies of strangers are quoted in the library's messages.
-std::string shown(std::string_view text) {
-  std::string out(text.substr(0, kShownMax));
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return out;
 }
 
 ErrorCode code_of(CURLcode code) {
@@ -194,7 +187,9 @@ class Transfer {
     STARLING_TRY(waited);
     if (code == CURLE_OK) return {};
     if (code == CURLE_COULDNT_CONNECT) STARLING_TRY(sockets_.refusal());
-    return Error{code_of(code), shown(problem_[0] != '\0' ? problem_.data() : curl_easy_strerror(code))};
+    // Certificates and replies of strangers are quoted in the library's messages.
+    const char* const why = problem_[0] != '\0' ? problem_.data() : curl_easy_strerror(code);
+    return Error{code_of(code), short_line(why, kShownMax)};
   }
 
   [[nodiscard]] const Head& head() const { return heads_.head(); }
@@ -335,7 +330,8 @@ Result<std::string> resolve_location(const std::string& url, const std::string& 
                      curl_url_get(address.get(), CURLUPART_URL, &text, 0) == CURLUE_OK;
   const Text owned(text);
   if (sound) return std::string(text);
-  return Error{ErrorCode::invalid_argument, fmt::format("it sends on to '{}', which is no address", shown(location))};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("it sends on to '{}', which is no address", short_line(location, kShownMax))};
 }
 
 }  // namespace starling::web

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "shared/base/short_text.h"
 #include "shared/crypto/authority.h"
 #include "shared/crypto/digest.h"
 #include "shared/net/artefact_file.h"
@@ -72,19 +73,23 @@ class FileBody final : public Receiver {
       wants_whole = part_.size() > 0 && about_range;
       return error_of(head.status);
     }
-    if (head.status == kOk) STARLING_TRY(part_.clear());
-    if (!head.length || head.encoded || part_.size() + *head.length == wanted_.bytes) return {};
-    return other_length();
+    const std::int64_t begin = goes_on ? part_.size() : 0;
+    if (head.length && !head.encoded && *head.length != wanted_.bytes - begin) return other_length();
+    return goes_on ? Status() : part_.clear();
   }
 
   Status on_body(std::string_view bytes) override {
-    if (static_cast<std::int64_t>(bytes.size()) > wanted_.bytes - part_.size()) return other_length();
+    if (static_cast<std::int64_t>(bytes.size()) > wanted_.bytes - part_.size()) {
+      is_longer = true;
+      return other_length();
+    }
     STARLING_TRY(part_.append(bytes));
     if (wanted_.progress == nullptr || wanted_.progress(part_.size())) return {};
     return Error{ErrorCode::unavailable, "fetch: stopped on request"};
   }
 
   bool wants_whole = false;  // the server cannot go on where the part ends
+  bool is_longer = false;    // more bytes came than the file has, so these are others
 
  private:
   static Error error_of(int status) {
@@ -124,7 +129,7 @@ class WebClient::Calls {
     for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
       const std::string url = url_of(at);
       const auto named = [&](const Error& error) {
-        return redirects == 0 ? error : error.prefixed(fmt::format("sent on to '{}'", shown(url)));
+        return redirects == 0 ? error : error.prefixed(fmt::format("sent on to '{}'", short_line(url, kShownMax)));
       };
       auto head = exchange_.run({url, range_start, redirects > 0}, patience, receiver);
       if (!head.ok()) return named(head.error());
@@ -137,17 +142,13 @@ class WebClient::Calls {
   }
 
  private:
-  static std::string shown(const std::string& address) {
-    return address.size() <= kShownMax ? address : address.substr(0, kShownMax) + "…";
-  }
-
   static Result<wire::WebAddress> follow(const std::string& url, const std::string& location) {
     STARLING_ASSIGN(const std::string next, resolve_location(url, location));
     auto address = wire::parse_web_address(next);
     if (address.ok() && next.size() <= kAddressBytesMax) return address;
     const std::string why = address.ok() ? "it is too long" : address.error().message;
     return Error{ErrorCode::permission_denied,
-                 fmt::format("it sends on to '{}', which is not followed: {}", shown(next), why)};
+                 fmt::format("it sends on to '{}', which is not followed: {}", short_line(next, kShownMax), why)};
   }
 
   const WebOptions options_;
@@ -181,6 +182,10 @@ Status WebClient::download(const WebFile& file) {
   while (part.size() < file.bytes) {
     FileBody receiver(part, file);
     const auto head = calls_->ask(file.address, part.size(), patience, receiver);
+    if (receiver.is_longer) {
+      part.remove();
+      return head.error();
+    }
     if (receiver.wants_whole) {
       STARLING_TRY(part.clear());
       continue;

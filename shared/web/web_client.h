@@ -77,7 +77,8 @@ class WebClient {
   // resource_exhausted (the reply is too long), corrupt (not HTTP).
   Result<WebReply> get(const wire::WebAddress& address);
   // Puts the file of that digest at its destination, by way of "<destination>.part". At once when it is there already.
-  // corrupt when the bytes are others; the part is then removed. Other errors are those of get and body_of.
+  // corrupt when the bytes are others; the part is then removed, but stays as it is where the head says already that
+  // the server has something else. Other errors are those of get and body_of.
   Status download(const WebFile& file);
 
   // Bytes on the line in both directions so far.

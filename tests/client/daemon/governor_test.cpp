@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -147,6 +148,28 @@ TEST_CASE("a wrong clock gives back nothing of the month's data, at a start or l
   desk.clock.pass_until(back.verdict().ends_at.value());
   back.hear_time(desk.clock.wall);
   CHECK(back.decide().may_train());
+}
+
+TEST_CASE("a journey gives back nothing of the month's data, in either direction") {
+  const char* const before = std::getenv("TZ");
+  const std::string kept = before == nullptr ? "" : before;
+  Desk desk;
+  for (const bool told : {false, true}) {
+    ::setenv("TZ", "CET-1", 1);
+    Governor governor = desk.start();
+    REQUIRE(governor.change_preferences(setting("data_max_gb_per_month", "0.0005")).ok());
+    governor.count({600'000, 0, 0});
+    governor.save_traffic();
+    for (const char* const zone : {"EST5", "JST-9", "CET-1", "HST10"}) {
+      ::setenv("TZ", zone, 1);
+      if (told) governor.hear_time(desk.clock.wall);
+      CHECK(governor.decide().reason == Reason::data_cap);
+      CHECK(governor.verdict().ends_at.value() > desk.clock.wall);
+      Governor started = desk.start();
+      CHECK(started.verdict().reason == Reason::data_cap);
+    }
+  }
+  before == nullptr ? ::unsetenv("TZ") : ::setenv("TZ", kept.c_str(), 1);
 }
 
 TEST_CASE("a pause after this round waits for its end, and a restart is one") {

@@ -103,3 +103,33 @@ TEST_CASE("a sample whose numbers are broken is no trouble, a model whose number
   computation.on_success();
   CHECK(computation.trouble(kStart).empty());
 }
+
+TEST_CASE("a model whose numbers are broken is told of after any wait for data, and with no text of before") {
+  using std::chrono::minutes;
+  Computation computation;
+  for (int k = 0; k < 2; ++k) computation.on_failed(kStart, "out of memory");
+  computation.on_success();
+  TimePoint now = kStart + minutes(60);
+  for (int k = 0; k < 12; ++k) computation.on_lacking(now, "waiting for training data");
+  for (int k = 0; k <= Computation::kNotFiniteMax; ++k) {
+    CHECK(computation.trouble(now).empty());
+    computation.on_not_finite(now, "the gradient is not finite");
+    if (k == 3) computation.on_lacking(now, "waiting for training data");
+  }
+  CHECK(computation.trouble(now) == "the gradient is not finite");
+  computation.on_failed(now, "killed");  // this is not what went on
+  computation.on_failed(now, "killed");
+  CHECK(computation.trouble(now) == "killed");
+  computation.on_not_finite(now, "the gradient is not finite");
+  CHECK(computation.trouble(now).empty());
+}
+
+TEST_CASE("one failure after waits for data is none") {
+  using std::chrono::minutes;
+  Computation computation;
+  computation.on_failed(kStart, "killed");
+  computation.on_success();
+  for (int k = 0; k < 5; ++k) computation.on_lacking(kStart + minutes(60), "waiting for training data");
+  computation.on_failed(kStart + minutes(61), "killed");
+  CHECK(computation.trouble(kStart + minutes(61)).empty());
+}

@@ -32,7 +32,7 @@ TEST_CASE("preferences, wish and traffic come back as they were saved") {
   CHECK(files.pause_request() == pause_request);
   CHECK(files.traffic() == traffic);
   CHECK(files.traffic().total() == 321);
-  MonthTraffic doubtful{{1'899'000'000'000}, 0, 0, 5, {traffic}};
+  MonthTraffic doubtful{{1'899'000'000'000}, 0, 0, 5, {traffic}, {1'898'000'000'000}};
   REQUIRE(files.save(doubtful).ok());
   CHECK(files.traffic() == doubtful);
   CHECK(files.problems().empty());

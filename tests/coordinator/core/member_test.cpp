@@ -120,8 +120,6 @@ TEST_CASE("members whose trainers fail are counted among those that should compu
     return beat;
   };
   CHECK(failing_text(swarm.members.failing()).empty());
-  (void)swarm.call(1, failing("a\n\x1b[2Jb"));
-  CHECK(swarm.members.failing().why == "a  [2Jb");
   (void)swarm.call(1, failing("no tensor 'labels'"));
   CHECK(swarm.members.failing().all());
   CHECK(failing_text(swarm.members.failing()) ==

@@ -1,6 +1,7 @@
 // Accounts in a browser, over a real database.
 #include <doctest/doctest.h>
 
+#include "shared/base/plain_text.h"
 #include "shared/crypto/secrets.h"
 #include "tests/coordinator/web/browser.h"
 
@@ -147,6 +148,50 @@ TEST_CASE("name, address and password are changed; the two last need the passwor
   CHECK(header_of(changed, "Location") == "/account?done=password");
   CHECK(ada.get("/account").status == 200);
   CHECK(header_of(elsewhere.get("/account"), "Location") == "/login");
+}
+
+TEST_CASE("every byte of a password counts, wherever it is asked for") {
+  Pages pages;
+  Browser ada(pages);
+  const AccountId account = newcomer(pages, ada, "Ada");
+  const std::string password = "correct\u200f\thorse\r\nbattery";
+  CHECK(header_of(ada.post("/account/password", {{"old", kPassword}, {"new", password}}, "/account"), "Location") ==
+        "/account?done=password");
+  CHECK(Browser(pages).log_in("Ada", password).status == 303);
+  CHECK(ada.post("/account/email", {{"email", "ada@example.org"}, {"password", password}}, "/account").status == 303);
+  CHECK(pages.stores().people.logins.of(account)->email == "ada@example.org");
+  CHECK(has(ada.post("/account/delete", {{"gone", "correct horse battery"}}, "/account"), "not your password"));
+  CHECK(header_of(ada.post("/account/password", {{"old", password}, {"new", password + "\t"}}, "/account"),
+                  "Location") == "/account?done=password");
+  CHECK(header_of(ada.post("/account/delete", {{"gone", password + "\t"}}, "/account"), "Location") == "/");
+}
+
+TEST_CASE("a name that the rules of today would refuse is kept while other things are changed") {
+  Pages pages;
+  Browser ada(pages);
+  const AccountId account = newcomer(pages, ada, "Ada");
+  for (const char* old : {"Ada & Bob!", "Ada\u202e  B"}) {
+    CAPTURE(old);
+    REQUIRE(pages.stores().people.keeper.rename(account, old).ok());
+    const std::string there = plain_line(old);
+    for (const bool shows : {true, false}) {
+      CHECK(ada.post("/account/profile", {{"name", there}, {"computers", shows ? "1" : ""}}, "/account").status == 303);
+      CHECK(pages.stores().people.accounts.find_account(account)->shows_computers == shows);
+    }
+    CHECK(pages.stores().people.accounts.find_account(account)->display_name == old);
+    CHECK(ada.post("/account/profile", {{"name", there + "!"}}, "/account").status == 400);
+  }
+}
+
+TEST_CASE("a team whose name takes as many bytes as one may is named in whole") {
+  Pages pages;
+  Browser ada(pages);
+  newcomer(pages, ada, "Ada");
+  std::string name;
+  for (int i = 0; i < 32; ++i) name += "\u0e01";  // 96 bytes
+  CHECK(has(ada.get("/account", {{"team", name}}), "value=\"" + name + "\""));
+  const std::string cut = ada.get("/account", {{"team", name + name}}).body;
+  CHECK(cut.find("value=\"" + name + name.substr(0, 10 * 3) + "\"") != std::string::npos);
 }
 
 TEST_CASE("people take all their data along, and leave nothing personal behind") {

@@ -216,6 +216,10 @@ TEST_CASE("people are looked up, kept out for a time, and let in again") {
   CHECK(has(found, "eve@example.org"));
   CHECK(has(found, computer.hex()));
   CHECK(has(grace.get("/people", {{"sought", "nobody"}}), "Nobody is called"));
+  std::string long_name;
+  for (int i = 0; i < 32; ++i) long_name += "\u0e01";  // 96 bytes
+  Browser(office.pages).sign_up(long_name, "long@example.org");
+  CHECK(has(grace.get("/people", {{"sought", long_name}}), "long@example.org"));
   CHECK(grace.act("revoke", {{"computer", computer.hex()}}).status == 303);
   CHECK(office.stores().people.accounts.find_host(computer)->revoked);
   CHECK(grace.act("admit", {{"computer", computer.hex()}}).status == 303);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/postgres/open.h"
@@ -13,6 +14,8 @@
 #include "db/sqlite/open.h"
 #include "db/stores/name_clash.h"
 #include "db/stores/name_keys.h"
+#include "db/stores/name_rows.h"
+#include "tests/db/stores/faulty_disk.h"
 #include "tests/db/stores/fixture.h"
 
 using namespace starling;
@@ -24,6 +27,7 @@ using starling::testing::TempDir;
 namespace {
 
 constexpr int kVersionBefore = 18;
+constexpr int kVersionBeforeCapitals = 19;
 
 std::string utf8_of(const icu::UnicodeString& text) {
   std::string bytes;
@@ -41,6 +45,10 @@ const std::vector<std::vector<std::string>> kAlike = {{"Ada", "ADA", "ada", "Ａ
                                                       {"Stra\u00dfe", "STRASSE"},
                                                       {"modern", "rnodern"},
                                                       {"O2", "02"},
+                                                      {"Marta", "МARTA", "marta", "МАRТА", "Мarta"},
+                                                      {"ben", "Вen", "ВEN", "BEN"},
+                                                      {"Hans", "НANS", "Нans"},
+                                                      {"Nina", "ΝINA", "ΝΙΝΑ", "nina"},
                                                       {"علی\u200cرضا", "علیرضا"}};
 
 Status join_as(const Stores& stores, const std::string& name, std::uint8_t number) {
@@ -73,12 +81,43 @@ TEST_CASE("all letters that ICU's spoof checker takes for one another have the s
   CHECK(pairs > 3000);
 }
 
+TEST_CASE("letters that look alike in one case tell no two names apart in another") {
+  UErrorCode code = U_ZERO_ERROR;
+  USpoofChecker* const checker = uspoof_open(&code);
+  REQUIRE(U_SUCCESS(code));
+  std::map<std::pair<bool, std::string>, UChar32> first;  // letter by its case and skeleton
+  int pairs = 0;
+  std::string apart;
+  for (UChar32 c = 0; c <= UCHAR_MAX_VALUE; ++c) {
+    if (!is_letter(c) || (!u_isULowercase(c) && !u_isUUppercase(c))) continue;
+    icu::UnicodeString skeleton;
+    uspoof_getSkeletonUnicodeString(checker, 0, icu::UnicodeString(c), skeleton, &code);
+    const auto [other, is_new] = first.emplace(std::pair(u_isUUppercase(c) != 0, utf8_of(skeleton)), c);
+    if (is_new) continue;
+    ++pairs;
+    const std::string name = "x" + utf8_of(icu::UnicodeString(c)) + "x";
+    for (const UChar32 like : {other->second, u_tolower(other->second), u_toupper(other->second)}) {
+      const NameKeys there = keys_of_name("x" + utf8_of(icu::UnicodeString(like)) + "x");
+      const NameKeys keys = keys_of_name(name);
+      const bool alike = keys.fold == there.fold || keys.look == there.look || keys.capitals == there.capitals;
+      if (!alike) apart += utf8_of(icu::UnicodeString(c));
+    }
+  }
+  uspoof_close(checker);
+  CHECK(U_SUCCESS(code));
+  CHECK(pairs > 500);
+  // Letters that are folded to others than those that they look like: long s, lunate sigma, iota subscript.
+  CHECK(apart == "ſͺϲϹẛᾳꭴꮁ");
+  CHECK(keys_of_name("Lan").capitals != keys_of_name("Ian").capitals);
+}
+
 TEST_CASE("capital and small letters fold to one") {
   for (UChar32 c = 0; c <= UCHAR_MAX_VALUE; ++c) {
     if (!is_letter(c) || u_foldCase(c, U_FOLD_CASE_DEFAULT) == c) continue;
     const std::string capital = utf8_of(icu::UnicodeString(c));
     const std::string small = utf8_of(icu::UnicodeString(u_foldCase(c, U_FOLD_CASE_DEFAULT)));
     if (keys_of_name("a" + capital).fold != keys_of_name("a" + small).fold) FAIL_CHECK(capital, " ", small);
+    if (keys_of_name("a" + capital).capitals != keys_of_name("a" + small).capitals) FAIL_CHECK(capital, " ", small);
   }
   CHECK(keys_of_name("Ada").fold != keys_of_name("Adb").fold);
   CHECK(keys_of_name("Lan").look != keys_of_name("Ian").look);
@@ -204,12 +243,39 @@ void check_upgraded(const Database& database) {
   CHECK(join_as(stores, "аннА", 9).ok());
 }
 
+void migrate_to(int version, Connection& connection, std::span<const Migration> all) {
+  const auto is_later = [version](const Migration& migration) { return migration.version > version; };
+  const auto end = std::find_if(all.begin(), all.end(), is_later);
+  REQUIRE(migrate(connection, all.first(static_cast<std::size_t>(end - all.begin()))).ok());
+}
+
 void make_old(Connection connection, std::span<const Migration> all) {
-  const auto is_later = [](const Migration& migration) { return migration.version > kVersionBefore; };
-  REQUIRE(migrate(connection,
-                  all.first(static_cast<std::size_t>(std::find_if(all.begin(), all.end(), is_later) - all.begin())))
-              .ok());
+  migrate_to(kVersionBefore, connection, all);
   add_clashes(connection);
+}
+
+// Names as the rules of before had them, which knew nothing of capitals that look alike.
+void make_without_capitals(Connection connection, std::span<const Migration> all) {
+  migrate_to(kVersionBeforeCapitals, connection, all);
+  const Status added = connection.execute(
+      "INSERT INTO account (display_name, created_ms, name_fold, name_look) VALUES ('Marta', 1, 'rnarta', 'Marta'), "
+      "('МARTA', 1, 'мarta', 'MARTA'), ('Ben', 1, 'ben', 'Ben');"
+      "INSERT INTO team (name, founder_id, created_ms, name_fold, name_look) VALUES ('Nina', 1, 1, 'nina', 'Nina');"
+      "INSERT INTO operator (name, password, created_ms, name_fold, name_look) VALUES ('НANS', 'a', 2, 'нans', 'HANS'),"
+      " ('Hans', 'b', 1, 'hans', 'Hans');"
+      "INSERT INTO setting (name, value) VALUES ('name rules', '1 72.1')");
+  REQUIRE_MESSAGE(added.ok(), (added.ok() ? "" : added.error().message));
+}
+
+const std::vector<std::string> kListedCapitals = {"account: МARTA ~ Marta", "operator: НANS ~ Hans"};
+
+void check_capitals(const Stores& stores) {
+  CHECK(stores.people.accounts.find_account_named("МARTA")->id == 2);
+  CHECK(stores.people.accounts.find_account_named("MARTA")->id == 1);
+  CHECK(stores.operation.operators.find("НANS")->password == "a");
+  CHECK(join_as(stores, "Мarta", 9).error().code == ErrorCode::already_exists);
+  CHECK(join_as(stores, "ВEN", 9).error().code == ErrorCode::already_exists);
+  CHECK(stores.people.teams.found(3, "ΝINA", {1}).error().code == ErrorCode::already_exists);
 }
 
 }  // namespace
@@ -228,11 +294,7 @@ TEST_CASE("names that clash already keep to their owners on a server, and are li
   const std::string url = PostgresServer::shared().create_database();
   {
     Connection connection = open_server(url, ServerRole::writer).value();
-    const auto all = postgres_migrations();
-    const auto is_later = [](const Migration& migration) { return migration.version > kVersionBefore; };
-    REQUIRE(migrate(connection,
-                    all.first(static_cast<std::size_t>(std::find_if(all.begin(), all.end(), is_later) - all.begin())))
-                .ok());
+    migrate_to(kVersionBefore, connection, postgres_migrations());
     // A server whose locale knows no letters but ASCII's had such names, too.
     REQUIRE(connection
                 .execute("ALTER TABLE account ALTER COLUMN display_name TYPE text;"
@@ -264,6 +326,50 @@ TEST_CASE("a file with names that clash moves to a server, which lists the same"
   CHECK(listed(clashing_names_at(url)) == kListed);
   check_upgraded(*server);
   check_upgraded(*file);
+}
+
+TEST_CASE("names that clash in capitals keep to their owners in a file and on a server, and are listed") {
+  TempDir dir;
+  const std::string url = PostgresServer::shared().create_database();
+  make_without_capitals(open_file(dir / "a.db", {.mode = OpenMode::create}).value(), sqlite_migrations());
+  make_without_capitals(open_server(url, ServerRole::writer).value(), postgres_migrations());
+  {
+    const auto file = Database::open(dir / "a.db", {.ballast_bytes = 0}).value();
+    CHECK(listed(clashing_names(dir / "a.db")) == kListedCapitals);
+    check_capitals(file->stores());
+    const std::string other = PostgresServer::shared().create_database();
+    REQUIRE(file->copy_to_server(other).ok());
+    CHECK(listed(clashing_names_at(other)) == kListedCapitals);
+  }
+  const auto server = Database::connect(url, {}).value();
+  CHECK(listed(clashing_names_at(url)) == kListedCapitals);
+  check_capitals(server->stores());
+}
+
+TEST_CASE("a full disk keeps nobody from looking while names wait for new rules; any other failure is one") {
+  TempDir dir;
+  FaultyDisk disk;
+  Connection connection = open_file(dir / "a.db", {.mode = OpenMode::create, .vfs = FaultyDisk::vfs()}).value();
+  REQUIRE(migrate(connection).ok());
+  REQUIRE(connection.execute("INSERT INTO account (display_name, created_ms) VALUES ('Ada', 1)").ok());
+  REQUIRE(bring_names_up_to_date(connection).ok());
+  REQUIRE(connection
+              .execute("UPDATE setting SET value = 'old' WHERE name = 'name rules';"
+                       "CREATE TRIGGER refuse BEFORE UPDATE OF name_fold ON account "
+                       "BEGIN SELECT RAISE(ABORT, 'no names today'); END")
+              .ok());
+  const Status failed = bring_names_up_to_date(connection);
+  REQUIRE(!failed.ok());
+  CHECK(failed.error().message.find("no names today") != std::string::npos);
+  REQUIRE(connection.execute("DROP TRIGGER refuse").ok());
+  disk.set_capacity(disk.bytes_used());
+  CHECK(bring_names_up_to_date(connection).ok());
+  disk.set_capacity(-1);
+  REQUIRE(connection.execute("UPDATE account SET name_fold = NULL").ok());
+  disk.set_capacity(disk.bytes_used());
+  CHECK(bring_names_up_to_date(connection).error().code == ErrorCode::resource_exhausted);
+  disk.set_capacity(-1);
+  CHECK(bring_names_up_to_date(connection).ok());
 }
 
 TEST_CASE("names are folded again when the rules are new, and when rows came without") {

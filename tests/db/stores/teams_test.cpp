@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/db/stores/fixture.h"
 
@@ -121,6 +122,30 @@ TEST_CASE_FIXTURE(Fixture, "a team that is kept out has no name, no newcomers an
   grant(ada, 1, 4'000'000, now);
   CHECK(total_of(Holder::team, "Rude words") == 5'000'000);
   check_sums();
+}
+
+TEST_CASE("a team is kept out for as long as the coordinator's clock says, whatever the database's does") {
+  class SetClock final : public Clock {
+   public:
+    [[nodiscard]] TimePoint now() const override { return {}; }
+    [[nodiscard]] WallTime wall_now() const override { return wall; }
+    WallTime wall{1000};
+  };
+  TempDir dir;
+  SetClock clock;
+  const auto database = open(dir / "a.db", {.clock = &clock});
+  const Stores& stores = database->stores();
+  const AccountId ada = join(stores, "Ada", 1);
+  const Team team = stores.people.teams.found(ada, "Rude words", {1000}).value();
+  REQUIRE(stores.operation.bans.add({0, BanKind::team, std::to_string(team.id), "its name", {1000}, {5000}}).ok());
+  const auto names = [&] {
+    std::set<std::string> shown = {stores.people.teams.find(team.id)->name, stores.people.teams.of(ada)->value().name,
+                                   stores.people.teams.find_named("Rude words")->name};
+    return shown;
+  };
+  CHECK(names() == std::set<std::string>{"(team 1, kept out)"});
+  clock.wall = {5000};
+  CHECK(names() == std::set<std::string>{"Rude words"});
 }
 
 TEST_CASE_FIXTURE(Fixture, "computers are on their board for as long as their owner wants it") {

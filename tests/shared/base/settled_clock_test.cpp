@@ -72,6 +72,17 @@ TEST_CASE("a new time that stands for a minute is believed, and so are small cor
 }
 
 TEST_CASE("the time asleep is no jump") {
+  constexpr std::int64_t kNightMs = 9 * kHourMs;
+  TestClock machine;  // its monotonic time stands still while the machine sleeps
+  TestClock sleepless;
+  const SettledClock clock(machine, sleepless);
+  const SettledClock sleepy(machine, machine);
+  machine.wall.unix_ms += kNightMs;
+  sleepless.pass(from_ms(kNightMs));
+  CHECK(clock.wall_now() == machine.wall);
+  CHECK(clock.jumped_ms() == 0);
+  CHECK(clock.now() == machine.monotonic);
+  CHECK(sleepy.wall_now() != machine.wall);
   CHECK(SleeplessClock().now() >= SystemClock().now());
   CHECK(SleeplessClock().wall_now().unix_ms >= SystemClock().wall_now().unix_ms - 1000);
 }

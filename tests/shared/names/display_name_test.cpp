@@ -172,7 +172,7 @@ TEST_CASE("a refusal says what is wrong, and names the character") {
   CHECK(says(stacked, "more than 128 bytes"));
 }
 
-TEST_CASE("thirty-two letters of any script are a name") {
+TEST_CASE("thirty-two letters are a name, and with marks as many as 128 bytes hold") {
   std::string russian;
   std::string hindi;
   for (int i = 0; i < 32; ++i) russian += "\u0436";
@@ -180,6 +180,9 @@ TEST_CASE("thirty-two letters of any script are a name") {
   CHECK_FALSE(check_display_name(russian + "\u0436").ok());
   for (int i = 0; i < 21; ++i) hindi += "\u0915\u093f";  // a letter and its vowel sign are one
   CHECK(check_display_name(hindi).ok());
+  const auto longer = check_display_name(hindi + "\u0915\u093f");
+  REQUIRE(!longer.ok());
+  CHECK(longer.error().message.find("more than 128 bytes") != std::string::npos);
 }
 
 TEST_CASE("a name with a number behind it is a name, too, and at most as long") {

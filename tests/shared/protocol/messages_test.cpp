@@ -274,6 +274,8 @@ TEST_CASE("why a trainer fails arrives as it was sent, within its limit, and pro
   CHECK(decode_heartbeat(encode(beat))->computing.failure.empty());
   beat.computing.failure = "it has no tensor 'labels'";
   CHECK(decode_heartbeat(encode(beat))->computing.failure == beat.computing.failure);
+  beat.computing.failure = "a\n\x1b[2Jb\x7f";
+  CHECK(decode_heartbeat(encode(beat))->computing.failure == "a ?[2Jb?");
   beat.computing.failure.assign(kTrainerFailureBytesMax + 1, 'x');
   refused(encode(beat), "trainer_failure");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/base/files.h"
+#include "shared/base/plain_text.h"
 #include "shared/crypto/digest.h"
 #include "tests/shared/net/test_server.h"
 #include "tests/support/temp_dir.h"
@@ -213,6 +214,22 @@ TEST_CASE("nothing but https is followed") {
   }
 }
 
+TEST_CASE("no control character of a host's gets into a message, and no letter is cut within") {
+  const std::string longer(300, 'x');
+  for (const std::string to :
+       {"https://\u009b2J@x/", "https://\x1b[2J@x/", "https://\xe2\x80\xae@x/", "//\xc2\x9b\xff",
+        "https://user@x/"
+        "\xd0\xb6\xd0\xb6"}) {
+    for (const std::string& location : {to, to + longer + "\xd0\xb6"}) {
+      Host host([&](const std::string&) { return redirect(location); });
+      const auto reply = host.client()->get(host.at("/f"));
+      REQUIRE_FALSE(reply.ok());
+      CHECK(is_plain_line(reply.error().message));
+      CHECK(reply.error().message.size() < 500);
+    }
+  }
+}
+
 TEST_CASE("a redirect leads to no host whose certificate is another's") {
   Host elsewhere([](const std::string&) { return ok_reply("{}"); });
   Host host([&](const std::string&) { return redirect(elsewhere.url("/f")); });
@@ -326,6 +343,33 @@ TEST_CASE("a download that was cut off goes on where it stopped, however its len
     REQUIRE(client->download(file).ok());
     CHECK(host.requests.at(1).find("Range: bytes=" + std::to_string(have) + "-") != std::string::npos);
     CHECK(*read_file(folder / "f", kReadMax) == bytes);
+  }
+}
+
+TEST_CASE("a head that tells of another file costs nothing of what is here") {
+  const std::string& bytes = kRepeated;
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  const std::string goes_on = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 10-95/96\r\n";
+  for (const std::string& head :
+       {ok + "Content-Length: 5\r\n", ok + "Content-Length: 97\r\n", ok + "Content-Length: 9223372036854775807\r\n",
+        goes_on + "Content-Length: 9223372036854775807\r\n", goes_on + "Content-Length: 96\r\n"}) {
+    CAPTURE(head);
+    Host host([&](const std::string&) -> Reply { return {.bytes = head + "\r\nwrong", .then_close = true}; });
+    const TempDir folder;
+    REQUIRE(write_file_atomically(folder / "f.part", bytes.substr(0, 10)).ok());
+    CHECK(host.client()->download(file_of(host.at("/f"), bytes, folder / "f")).error().code == ErrorCode::corrupt);
+    CHECK(*read_file(folder / "f.part", kReadMax) == bytes.substr(0, 10));
+  }
+}
+
+TEST_CASE("bytes of another file are not kept, however they come") {
+  const std::string bytes = some_bytes(100'000);
+  for (const std::string& reply :
+       {chunked(bytes + "x"), chunked(bytes.substr(1)), "HTTP/1.0 200 OK\r\n\r\n" + bytes + "x"}) {
+    Host host([&](const std::string&) -> Reply { return {.bytes = reply, .then_close = true}; });
+    const TempDir folder;
+    CHECK(host.client()->download(file_of(host.at("/f"), bytes, folder / "f")).error().code == ErrorCode::corrupt);
+    CHECK_FALSE(std::filesystem::exists(folder / "f.part"));
   }
 }
 
