@@ -94,7 +94,7 @@ void Dispatcher::on_dialled_back(TimePoint now, Member& member, const wire::Endp
 
 wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, const wire::Heartbeat& heartbeat,
                                         std::vector<StoreOp>& ops) {
-  const Forecast& forecast = at.members.forecast();
+  const WeightForecast& forecast = at.members.forecast();
   wire::HeartbeatReply reply;
   reply.run_state = at.run.state;
   reply.round = at.run.round;
@@ -173,7 +173,9 @@ void Dispatcher::deal_leases(const Situation& at, Member& member, const wire::He
   reply.leases = leases_->held(peer, heartbeat.process, heartbeat.next_draw, round);
   if (!member.ready() || !member.works() || at.run.state != wire::RunState::running) return;
   const double own = member.speeds.samples_per_s;
-  const double swarm = at.members.forecast().samples_per_s();
+  // Members on probation need no more than their part of what all compute.
+  const WeightForecast& forecast = at.members.forecast();
+  const double swarm = member.voice ? forecast.samples_per_s() : forecast.samples().samples_per_s();
   const double part =
       own > 0 && swarm > 0 ? std::min(1.0, own / swarm) : 1.0 / static_cast<double>(at.members.all().size());
   const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest.target_batch_size));

@@ -208,7 +208,7 @@ void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vecto
     if (member == nullptr || member->ready() || member->holding.refuted()) continue;
     // It stepped with the others and is on the new round by now; its own word follows with its next call.
     member->holding.copy = Copy::assumed;
-    count_as(*member, {now, 0, member->speeds.samples_per_s});
+    count_as(*member, {now, 0, member->speeds.samples_per_s, member->voice});
   }
   assumed_until_ = assumed_until;
 }
@@ -221,7 +221,7 @@ void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) 
   const double longest_s = to_seconds(member.seen - judged_at_) + kRoundsAhead * to_seconds(round_took_);
   const double possible = rate_max(member, member.seen) * std::max(0.0, longest_s);
   const auto samples = static_cast<SampleCount>(std::min(static_cast<double>(member.reported.samples), possible));
-  count_as(member, {member.seen, samples, member.speeds.samples_per_s});
+  count_as(member, {member.seen, samples, member.speeds.samples_per_s, member.voice});
 }
 
 void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {

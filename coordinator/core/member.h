@@ -235,7 +235,7 @@ class MemberTable {
   // that most others give; if there are none, those with a proof; else those that were not asked for one in time.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
 
-  [[nodiscard]] const Forecast& forecast() const { return forecast_; }
+  [[nodiscard]] const WeightForecast& forecast() const { return forecast_; }
   [[nodiscard]] std::map<PeerId, Member>& all() { return members_; }
   [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
 
@@ -250,7 +250,7 @@ class MemberTable {
   void stop_counting(Member& member);
 
   std::map<PeerId, Member> members_;
-  Forecast forecast_;
+  WeightForecast forecast_;
   std::optional<TimePoint> assumed_until_;  // while members are assumed to hold the state
   PeerId last_donor_;
   double usual_credited_per_s_ = 0;  // a usual member's, of those with a voice if lower; 0: nobody's

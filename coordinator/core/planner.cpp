@@ -22,7 +22,6 @@ constexpr double kStartAfterLastCall = 0.3;
 // A deferred member may take this multiple of the time that its line was expected to need for the result.
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kCreditedBatchesMax = 4;
-constexpr double kProbationShare = 0.25;  // the most of a round's weight for all members on probation
 // A group waits for a batch this many times as long as the usual one, or this fraction of a round, or this long.
 constexpr double kBatchesWaited = 4;
 constexpr double kRoundsWaited = 0.5;
@@ -388,7 +387,7 @@ void Planner::limit_weights(const MemberTable& members, Plan& plan) const {
 SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
                           const std::vector<double>& ready_s) const {
   SeatedGroup seated{SeatedGroup::Origin::dealt, plan.id, at.run.round, {}, 0};
-  Forecast forecast;
+  WeightForecast forecast;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
     std::vector<Seat>& seats = seated.columns.emplace_back();
     for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
@@ -407,10 +406,11 @@ SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
   const auto target = static_cast<double>(settings_.manifest.target_batch_size);
   const double swarm_samples_per_s = members.forecast().samples_per_s();
   plan.samples_per_s = forecast.samples_per_s();
+  const double expected_samples = forecast.expected(plan.start - at.run.rhythm.lag);
   if (std::get<Gathering>(round_).waited) {
-    plan.samples = forecast.expected(plan.start - at.run.rhythm.lag);
+    plan.samples = expected_samples;
   } else if (swarm_samples_per_s > 0) {
-    plan.samples = target * plan.samples_per_s / swarm_samples_per_s;
+    plan.samples = std::min(target * plan.samples_per_s / swarm_samples_per_s, expected_samples);
   }
   // Nobody brings much more than all together were expected to, had they worked until the last moment to begin.
   const double waited_s = to_seconds(plan.begin_by - plan.start);

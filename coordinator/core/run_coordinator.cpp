@@ -407,7 +407,7 @@ void RunCoordinator::set_state(wire::RunState state) {
 
 SwarmView RunCoordinator::view(TimePoint now) const {
   const Impl& impl = *impl_;
-  const Forecast& forecast = impl.members.forecast();
+  const WeightForecast& forecast = impl.members.forecast();
   SwarmView view;
   view.state = impl.run.state;
   view.round = impl.run.round;

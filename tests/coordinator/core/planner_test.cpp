@@ -354,6 +354,30 @@ TEST_CASE("members on probation have room for a quarter of the weight together, 
   }
 }
 
+TEST_CASE("what members on probation compute beyond their quarter of the weight is not expected") {
+  Planning swarm;
+  const std::vector<int> newcomers = {4, 5, 6, 7};
+  const std::vector<int> there = {1, 2, 3, 4, 5, 6, 7};
+  swarm.call_all(there);
+  double counted = 60 / 0.75;  // samples a second
+  SUBCASE("most are on probation") {
+    for (const int number : newcomers) swarm.member(number).voice = false;
+  }
+  SUBCASE("few are") {
+    swarm.member(7).voice = false;
+    counted = 140;
+  }
+  SUBCASE("all are") {
+    for (const int number : there) swarm.member(number).voice = false;
+    counted = 140;
+  }
+  (void)swarm.planned(there);
+  const Plan& plan = *swarm.planner.plan();
+  CHECK(plan.samples_per_s == doctest::Approx(counted));
+  CHECK(plan.samples == doctest::Approx(60));
+  CHECK(to_seconds(plan.start - swarm.run.round_began) == doctest::Approx(60 / counted).epsilon(0.1));
+}
+
 TEST_CASE("a member that measures the state is waited for a while, then planned as one that may come late") {
   Planning swarm;
   swarm.run.rhythm.round = seconds(1);
