@@ -33,6 +33,7 @@ constexpr Duration kArrivalFloor = std::chrono::seconds(1);
 // Waiting for nobody costs a good part of a round from this fraction on.
 constexpr double kCostlyWait = 0.25;
 constexpr double kRoundMinS = 0.001;
+constexpr RoundIndex kRoundsDoubted = 8;  // a member that said falsely that it averages is not believed for as long
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
 // Figures for the choice between one group and a grid, from docs/averaging.md.
@@ -222,7 +223,7 @@ std::vector<Member*> Planner::waited_for(const std::vector<Member*>& members) co
   if (settings_.manifest.round.low_rank > 0) return members;
   std::vector<Member*> relied_on;
   std::copy_if(members.begin(), members.end(), std::back_inserter(relied_on),
-               [](const Member* member) { return !member->stayed_away; });
+               [](const Member* member) { return !member->away.stayed_away; });
   return 2 * relied_on.size() > members.size() ? relied_on : members;
 }
 
@@ -480,7 +481,9 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const Plan* plan = this->plan();
   if (plan == nullptr || member.seat.plan != plan->serial || !member.averages()) return std::nullopt;
   const bool is_first = !std::exchange(member.seat.attended, true);
-  member.stayed_away = false;
+  const Absences& away = member.away;
+  const bool doubted = away.said_so && member.reported.state_round <= away.last + kRoundsDoubted;
+  if (!doubted) member.away.stayed_away = false;
   if (!is_first || member.late()) return std::nullopt;
   const Duration late = now - plan->start;
   const Duration of_batch = from_seconds(kArrivalBatches * std::min(member.speeds.batch_seconds, kBatchMaxS));
@@ -488,19 +491,22 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   return late;
 }
 
-std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members) const {
+std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members,
+                                                  const std::set<PeerId>& unseen) const {
   std::vector<Absentee> absent;
   const Plan* plan = this->plan();
   if (plan == nullptr || at.now <= plan->begin_by) return absent;
   const Duration usual = at.run.rhythm.round > Duration{} ? at.run.rhythm.round : plan->start - at.run.round_began;
   const double rounds = to_seconds(plan->begin_by - plan->start) / std::max(to_seconds(usual), kRoundMinS);
   if (rounds < kCostlyWait) return absent;
+  const auto look = [&](const PeerId& peer, const PlannedSeat& seat, bool calls_on) {
+    if (seat.plan != plan->serial || seat.role == wire::MemberRole::late) return;
+    if (!seat.attended || unseen.contains(peer)) absent.push_back({peer, rounds, calls_on, seat.attended});
+  };
   for (const auto& [peer, member] : members.all()) {
-    const PlannedSeat& seat = member.seat;
-    if (seat.plan != plan->serial || seat.attended || member.late()) continue;
-    const bool calls_on = member.works() && !missed_its_call(member, at.now);
-    absent.push_back({peer, calls_on ? rounds : 0});
+    look(peer, member.seat, member.works() && !missed_its_call(member, at.now));
   }
+  for (const auto& [peer, member] : members.gone()) look(peer, member.seat, false);
   return absent;
 }
 

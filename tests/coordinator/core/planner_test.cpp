@@ -139,19 +139,50 @@ TEST_CASE("members that were waited for and did not begin are named when the wai
   wire::Heartbeat paused = swarm.training();
   paused.phase = wire::MemberPhase::paused;
   (void)swarm.call(3, paused);
-  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).front().rounds == 0);
+  CHECK_FALSE(swarm.planner.absentees(swarm.at(), swarm.members).front().calls_on);
+  CHECK(absent.front().calls_on);
+}
+
+TEST_CASE("a member that is forgotten, or leaves, while it is waited for is named all the same") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.planned({1, 2, 3});
+  const Plan& plan = *swarm.planner.plan();
+  swarm.now = plan.begin_by + milliseconds(1);
+  for (const int number : {1, 2}) swarm.average(number);
+  SUBCASE("it leaves") { swarm.members.remove(peer_id(3)); }
+  SUBCASE("it is forgotten, and calls again") {
+    swarm.members.remove(peer_id(3));
+    (void)swarm.call(3, swarm.training());
+  }
+  const auto absent = swarm.planner.absentees(swarm.at(), swarm.members);
+  REQUIRE(absent.size() == 1);
+  CHECK(absent.front().peer == peer_id(3));
+}
+
+TEST_CASE("a member that says it averages, and that most others have not seen, was waited for as well") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.planned({1, 2, 3});
+  swarm.now = swarm.planner.plan()->begin_by + milliseconds(1);
+  for (const int number : {1, 2, 3}) swarm.average(number);
+  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).empty());
+  const auto absent = swarm.planner.absentees(swarm.at(), swarm.members, {peer_id(3)});
+  REQUIRE(absent.size() == 1);
+  CHECK(absent.front().peer == peer_id(3));
+  CHECK(absent.front().said_so);
 }
 
 TEST_CASE("a member that stayed away has a late place until it comes") {
   Planning swarm;
   swarm.run.rhythm.round = seconds(1);
   swarm.call_all({1, 2, 3});
-  swarm.member(3).stayed_away = true;
+  swarm.member(3).away.stayed_away = true;
   swarm.planned({1, 2, 3});
   CHECK(swarm.member(3).late());
   CHECK_FALSE(swarm.member(1).late());
   swarm.average(3);
-  CHECK_FALSE(swarm.member(3).stayed_away);
+  CHECK_FALSE(swarm.member(3).away.stayed_away);
 }
 
 TEST_CASE("members that stayed away are waited for if they are most of all, or if nobody can come late") {
@@ -161,8 +192,8 @@ TEST_CASE("members that stayed away are waited for if they are most of all, or i
   Planning swarm(0, manifest);
   swarm.run.rhythm.round = seconds(1);
   swarm.call_all({1, 2, 3});
-  if (manifest.round.low_rank == 0) swarm.member(2).stayed_away = true;
-  swarm.member(3).stayed_away = true;
+  if (manifest.round.low_rank == 0) swarm.member(2).away.stayed_away = true;
+  swarm.member(3).away.stayed_away = true;
   swarm.planned({1, 2, 3});
   CHECK_FALSE(swarm.member(3).late());
 }
