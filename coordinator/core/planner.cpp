@@ -39,7 +39,6 @@ constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in ran
 // Figures for the choice between one group and a grid, from docs/averaging.md.
 constexpr double kStageSeconds = 0.3;  // for every group, however small: to hear of it, to begin, to agree at the end
 constexpr double kPartnerSeconds = 0.001;  // for every other member of a group: its link, a dozen frames
-constexpr double kUnknownBytesPerS = 1e6;  // assumed for every line while none has been measured
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
@@ -47,20 +46,21 @@ std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   return mix64(word ^ mix64(static_cast<std::uint64_t>(round)));
 }
 
-// The rate of a usual member in its slower direction.
-double usual_line(std::span<const wire::MemberInfo> members) {
-  std::vector<double> lines;
-  for (const wire::MemberInfo& member : members) {
-    const double line = std::min(member.upload_bytes_per_s, member.download_bytes_per_s);
-    if (line > 0) lines.push_back(line);
-  }
-  return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
-}
-
 std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members) {
   std::vector<wire::MemberInfo> infos;
   for (const Member* member : members) infos.push_back(member->info());
   return infos;
+}
+
+// Returns what others have seen of these members' lines, where enough have (part_limits.h).
+swarm::SeenLines seen_lines(const std::vector<Member*>& members) {
+  const Witnesses witnesses(members);
+  swarm::SeenLines lines;
+  for (const Member* member : members) {
+    const double rate = witnesses.have_seen(*member) ? member->speeds.seen_upload.bytes_per_s : 0;
+    lines[member->who.peer] = {rate, member->voice};
+  }
+  return lines;
 }
 
 // Returns the members for a plan of one group, or of this many columns of a grid, with the most that each may own of
@@ -269,7 +269,8 @@ std::size_t Planner::group_members_max() const {
 }
 
 // Returns the columns of the next round's grid; below 2: it is averaged in one group.
-std::size_t Planner::columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const {
+std::size_t Planner::columns_for(const std::vector<Member*>& present, const MemberTable& members) const {
+  const std::vector<wire::MemberInfo> infos = infos_of(present);
   const wire::RunManifest& manifest = settings_.manifest;
   const wire::RoundOptions& round = manifest.round;
   const wire::Formation formation = round.averaging.formation;
@@ -285,7 +286,7 @@ std::size_t Planner::columns_for(std::span<const wire::MemberInfo> infos, const 
   forecast.group_max = group_max;
   const double bytes_per_float = swarm::narrower_codecs(round.codec, false).front().bytes_per_float;
   forecast.vector_bytes = static_cast<double>(settings_.vector_floats) * bytes_per_float;
-  forecast.bytes_per_s = usual_line(infos);
+  forecast.bytes_per_s = swarm::usual_line(infos, seen_lines(present));
   forecast.round_s = kStageSeconds;
   forecast.link_s = kPartnerSeconds;
   forecast.failures_per_s = members.vanishings_per_s();
@@ -319,7 +320,7 @@ swarm::PlanOptions Planner::options_of(const Situation& at, const MemberTable& m
 
 std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& members,
                                            const std::vector<Member*>& present) {
-  const std::size_t columns = columns_for(infos_of(present), members);
+  const std::size_t columns = columns_for(present, members);
   const std::vector<Member*> planned = columns < 2 ? drawn_group(waited_for(present), at.run.round) : present;
   if (planned.empty()) return std::nullopt;
   Plan plan;
@@ -341,7 +342,7 @@ std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& mem
     for (const PeerId& peer : made.left_out)
       members.find(peer)->left_out_until = at.now + settings_.options.plans.left_out_for;
   } else {
-    plan.groups = swarm::plan_grid(infos_of(planned, columns, 0), options, columns).columns;
+    plan.groups = swarm::plan_grid(infos_of(planned, columns, 0), options, columns, seen_lines(planned)).columns;
     plan.id = plan.groups.front().grid->id;
   }
   const bool waited = std::get<Gathering>(round_).waited;

@@ -128,7 +128,7 @@ class Planner {
                                                   const std::vector<Member*>& present);
   [[nodiscard]] swarm::PlanOptions options_of(const Situation& at, const MemberTable& members, const Plan& plan,
                                               const std::vector<Member*>& planned) const;
-  [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const;
+  [[nodiscard]] std::size_t columns_for(const std::vector<Member*>& present, const MemberTable& members) const;
   [[nodiscard]] std::size_t group_members_max() const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members, RoundIndex round) const;
   [[nodiscard]] std::vector<Member*> waited_for(const std::vector<Member*>& members) const;

@@ -86,6 +86,8 @@ Lie lie_in_turn(std::string_view named, int number) {
   return kAll[static_cast<std::size_t>(number) % kAll.size()];
 }
 
+bool boasts_of_its_line(Lie lie, int number) { return lie == Lie::overclaimer && number % kClaims == 2; }
+
 double comes_at_s(Lie lie, double first_come_s) {
   if (lie == Lie::crowd) return kCrowdComesS;
   const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
@@ -132,7 +134,7 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       if (number_ % kClaims == 1) {
         told.samples_per_s *= kOverclaimed;
         told.samples_this_round = kClaimed * 1000;
-      } else if (number_ % kClaims == 2) {
+      } else if (boasts_of_its_line(lie_, number_)) {
         told.upload_bytes_per_s = told.download_bytes_per_s = kClaimedLine;
       }
       for (wire::RoundReport& report : told.reports) {

@@ -53,6 +53,8 @@ constexpr double kCrowdComesS = 60;  // at the earliest
 // A digest that no honest computation ends with.
 // The lie of a liar, by its number: the one that is named, or else they take turns.
 Lie lie_in_turn(std::string_view named, int number);
+// True if the liar of this number says that its line is faster than any, and has a slow one.
+bool boasts_of_its_line(Lie lie, int number);
 // When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, most of the
 // first group may do with the mean as they like, so those come with the others; and a crowd comes to those that are at
 // work.

@@ -409,6 +409,31 @@ TEST_CASE("what members on probation compute beyond their quarter of the weight 
   CHECK(to_seconds(plan.start - swarm.run.round_began) == doctest::Approx(60 / counted).epsilon(0.1));
 }
 
+TEST_CASE("in a grid the heads are those with the best lines that enough others have seen") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.round.averaging.formation = wire::Formation::grid;
+  manifest.round.averaging.group_size = 4;
+  Planning swarm(0, manifest);
+  swarm.fast_line = 1e12;  // member 1 says
+  std::vector<int> numbers;
+  for (int number = 1; number <= 16; ++number) numbers.push_back(number);
+  swarm.call_all(numbers);
+  for (const int number : numbers) swarm.member(number).speeds.seen_upload = {1e6, 1e6, 15};
+  std::size_t accounts = 0;
+  SUBCASE("it is new") {}
+  SUBCASE("too few have seen it") { accounts = 10; }
+  SUBCASE("enough have seen it") { accounts = 11; }
+  swarm.member(1).speeds.seen_upload = {1e9, 1e9, accounts};
+  int times = 0;
+  for (int round = 0; round < 10; ++round) {
+    swarm.planner.give_up(swarm.planned(numbers).id);
+    for (const wire::GridPlan::Head& head : swarm.last_group.grid->heads) {
+      times += head.member.endpoint.peer == peer_id(1) ? 1 : 0;
+    }
+  }
+  CHECK(times == (accounts == 11 ? 10 : 0));
+}
+
 TEST_CASE("a member that measures the state is waited for a while, then planned as one that may come late") {
   Planning swarm;
   swarm.run.rhythm.round = seconds(1);
