@@ -127,7 +127,11 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       if (truth.state_round == 0) told.state_digest = invented_state(own);
       break;
     case Lie::staller:
-      if (self_.bytes[0] % 2 == 0) told.batch_seconds = kHourS;
+      if (self_.bytes[0] % 2 == 0) {
+        told.batch_seconds = kHourS;
+      } else if (number_ % 2 == 0 && called_to_ == truth.state_round) {
+        told.phase = wire::MemberPhase::averaging;
+      }
       told.reports.clear();
       break;
     case Lie::overclaimer:
@@ -244,7 +248,10 @@ wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) {
     heard.kept = {};
     heard.evaluate_round.reset();
   }
-  if (lie_ == Lie::staller) heard.group.reset();
+  if (lie_ == Lie::staller && heard.group) {
+    called_to_ = heard.group->round;
+    heard.group.reset();
+  }
   return heard;
 }
 
