@@ -1,6 +1,11 @@
 #include "coordinator/core/checkpoint_turn.h"
 
 namespace starling::core {
+namespace {
+
+constexpr std::size_t kFailedMax = 256;
+
+}  // namespace
 
 bool CheckpointTurn::due(TimePoint now, RoundIndex round, const CoordinatorOptions& options) const {
   if (every_ <= 0 || round <= 0) return false;
@@ -12,6 +17,7 @@ bool CheckpointTurn::due(TimePoint now, RoundIndex round, const CoordinatorOptio
 bool CheckpointTurn::ask(TimePoint now, const PeerId& peer, RoundIndex round, const Digest& state_digest,
                          const CoordinatorOptions& options) {
   if (due(now, round, options)) {
+    if (turn_) given_up(now, turn_->peer);
     turn_ = Turn{peer, round, state_digest, now};
     return true;
   }
@@ -27,12 +33,15 @@ const CheckpointTurn::Turn* CheckpointTurn::heard(TimePoint now, const PeerId& p
 
 void CheckpointTurn::given_up(TimePoint now, const PeerId& peer) {
   if (!turn_ || turn_->peer != peer) return;
+  if (failed_.size() >= kFailedMax) failed_.clear();
+  failed_.insert(peer);
   turn_.reset();
   last_at_ = now;
 }
 
 void CheckpointTurn::kept(TimePoint now, const wire::Checkpoint& checkpoint) {
   turn_.reset();
+  failed_.clear();
   last_at_ = now;
   newest_ = checkpoint;
 }

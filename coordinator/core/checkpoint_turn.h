@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "coordinator/core/types.h"
 
@@ -26,6 +27,10 @@ class CheckpointTurn {
            const CoordinatorOptions& options);
   // True if a turn is due and nobody has it.
   [[nodiscard]] bool due(TimePoint now, RoundIndex round, const CoordinatorOptions& options) const;
+  // True if the peer was asked since the last copy was kept, and has not sent one.
+  [[nodiscard]] bool has_failed(const PeerId& peer) const {
+    return failed_.contains(peer) || (turn_ && turn_->peer == peer);
+  }
   // Returns the turn of `peer`, of which a piece has just arrived; null if it has none.
   const Turn* heard(TimePoint now, const PeerId& peer);
   // Ends the peer's turn without a copy.
@@ -40,6 +45,7 @@ class CheckpointTurn {
   std::optional<wire::Checkpoint> newest_;
   std::optional<Turn> turn_;
   std::optional<TimePoint> last_at_;  // when the last turn ended
+  std::set<PeerId> failed_;           // had a turn since the last copy, and have sent none
 };
 
 }  // namespace starling::core

@@ -28,11 +28,18 @@ double spread_of(const PeerId& peer, RoundIndex round) {
   return static_cast<double>(mix64(word ^ static_cast<std::uint64_t>(round)) >> 11) * 0x1.0p-53;
 }
 
-// True if no ready member uploads more than twice as fast: a slow sender would keep the copy waiting, and its group.
-bool sends_fast(const Member& member, const MemberTable& members) {
-  return std::none_of(members.all().begin(), members.all().end(), [&](const auto& entry) {
-    return entry.second.ready() && entry.second.speeds.upload_bytes_per_s > 2 * member.speeds.upload_bytes_per_s;
-  });
+// True if the copy of the state that is due should be this member's: nobody else who could send it uploads more than
+// twice as fast, as far as others have seen, because a slow sender would keep the copy waiting, and its group. Who was
+// asked and has sent nothing is asked again when nobody else is left.
+bool should_send(const Member& member, const MemberTable& members, const CheckpointTurn& turn) {
+  const auto others_send = [&](double faster_than) {
+    return std::any_of(members.all().begin(), members.all().end(), [&](const auto& entry) {
+      const Member& other = entry.second;
+      const bool may = other.ready() && other.works() && !turn.has_failed(other.who.peer);
+      return may && other.speeds.seen_upload.bytes_per_s > faster_than;
+    });
+  };
+  return !others_send(turn.has_failed(member.who.peer) ? -1 : 2 * member.speeds.upload_bytes_per_s);
 }
 
 // Counts accounts no further than it matters to the leases.
@@ -94,7 +101,7 @@ void Dispatcher::on_dialled_back(TimePoint now, Member& member, const wire::Endp
 
 wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, const wire::Heartbeat& heartbeat,
                                         std::vector<StoreOp>& ops) {
-  const Forecast& forecast = at.members.forecast();
+  const WeightForecast& forecast = at.members.forecast();
   wire::HeartbeatReply reply;
   reply.run_state = at.run.state;
   reply.round = at.run.round;
@@ -148,7 +155,8 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
     if (!proven && kept && kept->state_digest == canonical) reply.kept.checkpoint = kept;
   }
   if (!member.ready() || !member.works() || at.run.state != wire::RunState::running) return;
-  if (checkpoint_.due(at.now, at.run.round, settings_.options) && !sends_fast(member, at.members)) return;
+  const bool due = checkpoint_.due(at.now, at.run.round, settings_.options);
+  if (due && !should_send(member, at.members, checkpoint_)) return;
   reply.send_checkpoint = checkpoint_.ask(at.now, member.who.peer, at.run.round, canonical, settings_.options);
 }
 
@@ -173,7 +181,9 @@ void Dispatcher::deal_leases(const Situation& at, Member& member, const wire::He
   reply.leases = leases_->held(peer, heartbeat.process, heartbeat.next_draw, round);
   if (!member.ready() || !member.works() || at.run.state != wire::RunState::running) return;
   const double own = member.speeds.samples_per_s;
-  const double swarm = at.members.forecast().samples_per_s();
+  // Members on probation need no more than their part of what all compute.
+  const WeightForecast& forecast = at.members.forecast();
+  const double swarm = member.voice ? forecast.samples_per_s() : forecast.samples().samples_per_s();
   const double part =
       own > 0 && swarm > 0 ? std::min(1.0, own / swarm) : 1.0 / static_cast<double>(at.members.all().size());
   const auto share = static_cast<SampleCount>(part * static_cast<double>(manifest.target_batch_size));

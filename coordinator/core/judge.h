@@ -93,6 +93,10 @@ class Judge {
   void on_false_word(RoundIndex round, const PeerId& peer) { (void)reputation_.on_false_word(round, peer); }
   // A group waited for the member in this round for long, and it did not come.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds) { reputation_.on_absence(round, peer, rounds); }
+  // Returns the members that have not begun in this group's round, as most of those say that have reported it.
+  [[nodiscard]] std::set<PeerId> unseen_by_most(RoundIndex round, const GroupId& group) const {
+    return reputation_.unseen_by_most(round, group);
+  }
   [[nodiscard]] CreditBook& credit() { return credit_; }
   [[nodiscard]] const CreditBook& credit() const { return credit_; }
 

@@ -31,6 +31,7 @@ constexpr SampleCount kBatchesFree = 2;  // micro-batches that everybody is beli
 constexpr double kVanishingMemoryS = 4 * 3600;
 constexpr double kUsualStayS = 8 * 3600;       // a member's usual stay, as long as nothing else is known
 constexpr std::size_t kDonorSearchMax = 1024;  // members looked at for one answer
+constexpr std::size_t kGoneMax = 4096;         // those with the oldest absences are dropped first
 
 // True if a member that was away for many rounds has more reports than one call carries: the oldest go first.
 bool leaves_reports(const wire::Heartbeat& heartbeat) {
@@ -70,6 +71,12 @@ wire::MemberInfo Member::info() const {
 Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat) {
   const auto [entry, is_new] = members_.try_emplace(who.peer);
   Member& member = entry->second;
+  if (is_new) {
+    if (const auto kept = gone_.extract(who.peer)) {
+      member.away = kept.mapped().away;
+      member.seat = kept.mapped().seat;
+    }
+  }
   if (member.ready() && member.reported.phase == wire::MemberPhase::training) member.was_training = true;
   stop_counting(member);  // judge() counts it again with the new figures
   member.who = who;
@@ -109,8 +116,37 @@ const Member* MemberTable::find(const PeerId& peer) const {
 void MemberTable::remove(const PeerId& peer) {
   const auto entry = members_.find(peer);
   if (entry == members_.end()) return;
-  stop_counting(entry->second);
+  part_with(entry->second);
   members_.erase(entry);
+}
+
+// Who fell silent while a plan waited for it, like a computer that crashed, is a newcomer when it is back; who called
+// on has stayed away until it comes.
+void MemberTable::part_with(Member& member) {
+  stop_counting(member);
+  if (member.away.last < 0 && member.seat.plan == 0) return;
+  member.away.stayed_away = member.away.stayed_away && member.away.called_on;
+  gone_.insert_or_assign(member.who.peer, GoneMember{member.away, member.seat});
+  if (gone_.size() <= kGoneMax) return;
+  gone_.erase(std::min_element(gone_.begin(), gone_.end(),
+                               [](const auto& a, const auto& b) { return a.second.away.last < b.second.away.last; }));
+}
+
+Absences* MemberTable::absences_of(const PeerId& peer) {
+  if (Member* member = find(peer)) return &member->away;
+  const auto entry = gone_.find(peer);
+  return entry == gone_.end() ? nullptr : &entry->second.away;
+}
+
+PlannedSeat* MemberTable::seat_of(const PeerId& peer) {
+  if (Member* member = find(peer)) return &member->seat;
+  const auto entry = gone_.find(peer);
+  return entry == gone_.end() ? nullptr : &entry->second.seat;
+}
+
+void MemberTable::forget_gone(RoundIndex before) {
+  std::erase_if(gone_,
+                [before](const auto& entry) { return entry.second.away.last < std::max<RoundIndex>(0, before); });
 }
 
 void MemberTable::forget_silent(TimePoint now, Duration floor, const Patience& patience) {
@@ -130,7 +166,7 @@ void MemberTable::forget_silent(TimePoint now, Duration floor, const Patience& p
         vanished_ += 1;
         departed_ += 1;
       }
-      stop_counting(member);
+      part_with(member);
       entry = members_.erase(entry);
     } else {
       ++entry;
@@ -205,7 +241,7 @@ void MemberTable::judge(TimePoint now, const Digest& canonical, const std::vecto
     if (member == nullptr || member->ready() || member->holding.refuted()) continue;
     // It stepped with the others and is on the new round by now; its own word follows with its next call.
     member->holding.copy = Copy::assumed;
-    count_as(*member, {now, 0, member->speeds.samples_per_s});
+    count_as(*member, {now, 0, member->speeds.samples_per_s, member->voice});
   }
   assumed_until_ = assumed_until;
 }
@@ -218,7 +254,7 @@ void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) 
   const double longest_s = to_seconds(member.seen - judged_at_) + kRoundsAhead * to_seconds(round_took_);
   const double possible = rate_max(member, member.seen) * std::max(0.0, longest_s);
   const auto samples = static_cast<SampleCount>(std::min(static_cast<double>(member.reported.samples), possible));
-  count_as(member, {member.seen, samples, member.speeds.samples_per_s});
+  count_as(member, {member.seen, samples, member.speeds.samples_per_s, member.voice});
 }
 
 void MemberTable::end_assumptions(TimePoint now, const Digest& canonical) {

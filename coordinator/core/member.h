@@ -124,11 +124,20 @@ struct PlannedSeat {
   TimePoint result_due = kNever;
 };
 
-// A plan waited for the member, which did not come. Its next call tells whether it could have: whoever is late with
-// that lost an answer, or was busy.
-struct OpenAbsence {
-  RoundIndex round = 0;
-  double rounds = 0;  // the length of the wait, in usual rounds
+// The plans that waited for a member, and to which it did not come. They outlive the member, which may fall silent
+// until it is forgotten, and call again.
+struct Absences {
+  // Its next call tells whether it could have come: whoever is late with that lost an answer, or was busy.
+  struct Open {
+    RoundIndex round = 0;
+    double rounds = 0;  // the length of the wait, in usual rounds
+  };
+  RoundIndex last = -1;               // the newest of these plans' rounds; -1: none
+  bool called_on = false;             // while that plan waited
+  bool said_so = false;               // that it averaged in that plan, and the others did not see it
+  bool stayed_away = false;           // from the last plan that waited for it, until it comes
+  std::optional<Open> open{};         // the last absence, until the next call
+  std::vector<RoundIndex> excused{};  // those of which it could not be told whether it could have come
 };
 
 // The join grace that a member has had since it was last ready.
@@ -160,8 +169,7 @@ struct Member {
 
   Grace grace;
   PlannedSeat seat;
-  std::optional<OpenAbsence> absence;
-  bool stayed_away = false;    // from the last plan that waited for it, until it comes
+  Absences away;
   RoundIndex met_in = -1;      // the last round that it averaged in
   TimePoint left_out_until{};  // the others' rounds are too short for its line: no plan and no download before
 
@@ -196,10 +204,16 @@ struct Member {
 // True if it has not called although it should have, so that its last word cannot be relied on.
 bool missed_its_call(const Member& member, TimePoint now);
 
+// The record of a member that was forgotten, or has left.
+struct GoneMember {
+  Absences away;
+  PlannedSeat seat;
+};
+
 // Members by id: the order of every walk is the same in every run of a simulation.
 class MemberTable {
  public:
-  // Returns the member after this heartbeat, found or made.
+  // Returns the member after this heartbeat, found or made; one that was gone, with its absences and its seat.
   Member& touch(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat);
   [[nodiscard]] Member* find(const PeerId& peer);
   [[nodiscard]] const Member* find(const PeerId& peer) const;
@@ -208,6 +222,11 @@ class MemberTable {
   // average only after as long as a group's vote waits for a lost call (Patience::quorum). Those that merely missed
   // their call stop counting.
   void forget_silent(TimePoint now, Duration floor, const Patience& patience = {});
+  // Returns what is known of a member, or of one that is gone; null for others.
+  [[nodiscard]] Absences* absences_of(const PeerId& peer);
+  [[nodiscard]] PlannedSeat* seat_of(const PeerId& peer);
+  // Drops what is kept of members that are gone, and were in no plan's way since this round.
+  void forget_gone(RoundIndex before);
   // Members were credited with these samples of a round that took so long. From then on they count in the forecast for
   // little more than that, whatever they say; one that was never credited for no more than a usual member.
   void note_credit(std::span<const wire::Contribution> credited, Duration round_took);
@@ -235,9 +254,10 @@ class MemberTable {
   // that most others give; if there are none, those with a proof; else those that were not asked for one in time.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);
 
-  [[nodiscard]] const Forecast& forecast() const { return forecast_; }
+  [[nodiscard]] const WeightForecast& forecast() const { return forecast_; }
   [[nodiscard]] std::map<PeerId, Member>& all() { return members_; }
   [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
+  [[nodiscard]] const std::map<PeerId, GoneMember>& gone() const { return gone_; }
 
  private:
   // The most samples a second that the member is believed to compute.
@@ -248,9 +268,12 @@ class MemberTable {
   void prove(Member& member, double rate) const;
   void count_as(Member& member, const Growth& growth);
   void stop_counting(Member& member);
+  // Keeps the absences and the seat of a member that is gone.
+  void part_with(Member& member);
 
   std::map<PeerId, Member> members_;
-  Forecast forecast_;
+  std::map<PeerId, GoneMember> gone_;  // kGoneMax at most
+  WeightForecast forecast_;
   std::optional<TimePoint> assumed_until_;  // while members are assumed to hold the state
   PeerId last_donor_;
   double usual_credited_per_s_ = 0;  // a usual member's, of those with a voice if lower; 0: nobody's

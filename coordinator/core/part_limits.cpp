@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "coordinator/core/upload_book.h"
 #include "shared/base/upper_median.h"
@@ -13,26 +12,6 @@ namespace {
 constexpr double kUplinkShares = 2;
 constexpr double kVectorUnseenMax = 0.5;
 constexpr std::size_t kUnlimitedMembers = 3;
-
-// Tells whose line enough others have seen: three accounts, and more than two thirds of those in the plan that have a
-// voice, or of kFiguresMax. Fewer than a third that lie together, and tell before the others, are then fewer than half
-// of those that have told.
-class Witnesses {
- public:
-  explicit Witnesses(std::span<Member* const> members) {
-    for (const Member* member : members) {
-      if (member->voice) accounts_.insert(member->who.account);
-    }
-  }
-  [[nodiscard]] bool have_seen(const Member& member) const {
-    const std::size_t others = accounts_.size() - accounts_.count(member.who.account);
-    const std::size_t most = 2 * std::min(others, kFiguresMax) / 3 + 1;
-    return member.speeds.seen_upload.accounts >= std::max(kSeenByEnough, most);
-  }
-
- private:
-  std::set<AccountId> accounts_;
-};
 
 // The members that may own a part, as swarm/plan.h takes them.
 std::vector<const Member*> owners_among(std::span<Member* const> members) {
@@ -62,6 +41,18 @@ std::optional<double> uplinks_of(std::span<const Member* const> owners, const Wi
 }
 
 }  // namespace
+
+Witnesses::Witnesses(std::span<Member* const> members) {
+  for (const Member* member : members) {
+    if (member->voice) accounts_.insert(member->who.account);
+  }
+}
+
+bool Witnesses::have_seen(const Member& member) const {
+  const std::size_t others = accounts_.size() - accounts_.count(member.who.account);
+  const std::size_t most = 2 * std::min(others, kFiguresMax) / 3 + 1;
+  return member.speeds.seen_upload.accounts >= std::max(kSeenByEnough, most);
+}
 
 std::vector<double> part_limits(std::span<Member* const> members, std::size_t columns, std::size_t coming) {
   const Witnesses witnesses(members);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,18 @@ namespace starling::core {
 
 constexpr double kPartsUnseen = 2;
 constexpr std::size_t kSeenByEnough = 3;  // accounts
+
+// Tells whose line enough others have seen: three accounts, and more than two thirds of those in the plan that have a
+// voice, or of kFiguresMax. Fewer than a third that lie together, and tell before the others, are then fewer than half
+// of those that have told.
+class Witnesses {
+ public:
+  explicit Witnesses(std::span<Member* const> members);
+  [[nodiscard]] bool have_seen(const Member& member) const;
+
+ private:
+  std::set<AccountId> accounts_;
+};
 
 // Returns the share of its group, by member. The plan is of one group, or of this many columns of a grid; `coming`:
 // members that may come to it late.

@@ -22,7 +22,6 @@ constexpr double kStartAfterLastCall = 0.3;
 // A deferred member may take this multiple of the time that its line was expected to need for the result.
 constexpr double kDeferredPatience = 1.5;
 constexpr SampleCount kCreditedBatchesMax = 4;
-constexpr double kProbationShare = 0.25;  // the most of a round's weight for all members on probation
 // A group waits for a batch this many times as long as the usual one, or this fraction of a round, or this long.
 constexpr double kBatchesWaited = 4;
 constexpr double kRoundsWaited = 0.5;
@@ -34,12 +33,12 @@ constexpr Duration kArrivalFloor = std::chrono::seconds(1);
 // Waiting for nobody costs a good part of a round from this fraction on.
 constexpr double kCostlyWait = 0.25;
 constexpr double kRoundMinS = 0.001;
+constexpr RoundIndex kRoundsDoubted = 8;  // a member that said falsely that it averages is not believed for as long
 constexpr double kBatchMaxS = 30.0 * 24 * 3600;  // keeps time arithmetic in range
 
 // Figures for the choice between one group and a grid, from docs/averaging.md.
 constexpr double kStageSeconds = 0.3;  // for every group, however small: to hear of it, to begin, to agree at the end
 constexpr double kPartnerSeconds = 0.001;  // for every other member of a group: its link, a dozen frames
-constexpr double kUnknownBytesPerS = 1e6;  // assumed for every line while none has been measured
 
 std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   std::uint64_t word = 0;
@@ -47,20 +46,21 @@ std::uint64_t draw(const PeerId& peer, RoundIndex round) {
   return mix64(word ^ mix64(static_cast<std::uint64_t>(round)));
 }
 
-// The rate of a usual member in its slower direction.
-double usual_line(std::span<const wire::MemberInfo> members) {
-  std::vector<double> lines;
-  for (const wire::MemberInfo& member : members) {
-    const double line = std::min(member.upload_bytes_per_s, member.download_bytes_per_s);
-    if (line > 0) lines.push_back(line);
-  }
-  return lines.empty() ? kUnknownBytesPerS : upper_median(std::move(lines));
-}
-
 std::vector<wire::MemberInfo> infos_of(const std::vector<Member*>& members) {
   std::vector<wire::MemberInfo> infos;
   for (const Member* member : members) infos.push_back(member->info());
   return infos;
+}
+
+// Returns what others have seen of these members' lines, where enough have (part_limits.h).
+swarm::SeenLines seen_lines(const std::vector<Member*>& members) {
+  const Witnesses witnesses(members);
+  swarm::SeenLines lines;
+  for (const Member* member : members) {
+    const double rate = witnesses.have_seen(*member) ? member->speeds.seen_upload.bytes_per_s : 0;
+    lines[member->who.peer] = {rate, member->voice};
+  }
+  return lines;
 }
 
 // Returns the members for a plan of one group, or of this many columns of a grid, with the most that each may own of
@@ -223,7 +223,7 @@ std::vector<Member*> Planner::waited_for(const std::vector<Member*>& members) co
   if (settings_.manifest.round.low_rank > 0) return members;
   std::vector<Member*> relied_on;
   std::copy_if(members.begin(), members.end(), std::back_inserter(relied_on),
-               [](const Member* member) { return !member->stayed_away; });
+               [](const Member* member) { return !member->away.stayed_away; });
   return 2 * relied_on.size() > members.size() ? relied_on : members;
 }
 
@@ -269,7 +269,8 @@ std::size_t Planner::group_members_max() const {
 }
 
 // Returns the columns of the next round's grid; below 2: it is averaged in one group.
-std::size_t Planner::columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const {
+std::size_t Planner::columns_for(const std::vector<Member*>& present, const MemberTable& members) const {
+  const std::vector<wire::MemberInfo> infos = infos_of(present);
   const wire::RunManifest& manifest = settings_.manifest;
   const wire::RoundOptions& round = manifest.round;
   const wire::Formation formation = round.averaging.formation;
@@ -285,7 +286,7 @@ std::size_t Planner::columns_for(std::span<const wire::MemberInfo> infos, const 
   forecast.group_max = group_max;
   const double bytes_per_float = swarm::narrower_codecs(round.codec, false).front().bytes_per_float;
   forecast.vector_bytes = static_cast<double>(settings_.vector_floats) * bytes_per_float;
-  forecast.bytes_per_s = usual_line(infos);
+  forecast.bytes_per_s = swarm::usual_line(infos, seen_lines(present));
   forecast.round_s = kStageSeconds;
   forecast.link_s = kPartnerSeconds;
   forecast.failures_per_s = members.vanishings_per_s();
@@ -319,7 +320,7 @@ swarm::PlanOptions Planner::options_of(const Situation& at, const MemberTable& m
 
 std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& members,
                                            const std::vector<Member*>& present) {
-  const std::size_t columns = columns_for(infos_of(present), members);
+  const std::size_t columns = columns_for(present, members);
   const std::vector<Member*> planned = columns < 2 ? drawn_group(waited_for(present), at.run.round) : present;
   if (planned.empty()) return std::nullopt;
   Plan plan;
@@ -341,7 +342,7 @@ std::optional<SeatedGroup> Planner::freeze(const Situation& at, MemberTable& mem
     for (const PeerId& peer : made.left_out)
       members.find(peer)->left_out_until = at.now + settings_.options.plans.left_out_for;
   } else {
-    plan.groups = swarm::plan_grid(infos_of(planned, columns, 0), options, columns).columns;
+    plan.groups = swarm::plan_grid(infos_of(planned, columns, 0), options, columns, seen_lines(planned)).columns;
     plan.id = plan.groups.front().grid->id;
   }
   const bool waited = std::get<Gathering>(round_).waited;
@@ -388,7 +389,7 @@ void Planner::limit_weights(const MemberTable& members, Plan& plan) const {
 SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
                           const std::vector<double>& ready_s) const {
   SeatedGroup seated{SeatedGroup::Origin::dealt, plan.id, at.run.round, {}, 0};
-  Forecast forecast;
+  WeightForecast forecast;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
     std::vector<Seat>& seats = seated.columns.emplace_back();
     for (std::size_t rank = 0; rank < plan.groups[group].members.size(); ++rank) {
@@ -407,10 +408,11 @@ SeatedGroup Planner::seat(const Situation& at, MemberTable& members, Plan& plan,
   const auto target = static_cast<double>(settings_.manifest.target_batch_size);
   const double swarm_samples_per_s = members.forecast().samples_per_s();
   plan.samples_per_s = forecast.samples_per_s();
+  const double expected_samples = forecast.expected(plan.start - at.run.rhythm.lag);
   if (std::get<Gathering>(round_).waited) {
-    plan.samples = forecast.expected(plan.start - at.run.rhythm.lag);
+    plan.samples = expected_samples;
   } else if (swarm_samples_per_s > 0) {
-    plan.samples = target * plan.samples_per_s / swarm_samples_per_s;
+    plan.samples = std::min(target * plan.samples_per_s / swarm_samples_per_s, expected_samples);
   }
   // Nobody brings much more than all together were expected to, had they worked until the last moment to begin.
   const double waited_s = to_seconds(plan.begin_by - plan.start);
@@ -480,7 +482,9 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const Plan* plan = this->plan();
   if (plan == nullptr || member.seat.plan != plan->serial || !member.averages()) return std::nullopt;
   const bool is_first = !std::exchange(member.seat.attended, true);
-  member.stayed_away = false;
+  const Absences& away = member.away;
+  const bool doubted = away.said_so && member.reported.state_round <= away.last + kRoundsDoubted;
+  if (!doubted) member.away.stayed_away = false;
   if (!is_first || member.late()) return std::nullopt;
   const Duration late = now - plan->start;
   const Duration of_batch = from_seconds(kArrivalBatches * std::min(member.speeds.batch_seconds, kBatchMaxS));
@@ -488,19 +492,22 @@ std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   return late;
 }
 
-std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members) const {
+std::vector<Planner::Absentee> Planner::absentees(const Situation& at, const MemberTable& members,
+                                                  const std::set<PeerId>& unseen) const {
   std::vector<Absentee> absent;
   const Plan* plan = this->plan();
   if (plan == nullptr || at.now <= plan->begin_by) return absent;
   const Duration usual = at.run.rhythm.round > Duration{} ? at.run.rhythm.round : plan->start - at.run.round_began;
   const double rounds = to_seconds(plan->begin_by - plan->start) / std::max(to_seconds(usual), kRoundMinS);
   if (rounds < kCostlyWait) return absent;
+  const auto look = [&](const PeerId& peer, const PlannedSeat& seat, bool calls_on) {
+    if (seat.plan != plan->serial || seat.role == wire::MemberRole::late) return;
+    if (!seat.attended || unseen.contains(peer)) absent.push_back({peer, rounds, calls_on, seat.attended});
+  };
   for (const auto& [peer, member] : members.all()) {
-    const PlannedSeat& seat = member.seat;
-    if (seat.plan != plan->serial || seat.attended || member.late()) continue;
-    const bool calls_on = member.works() && !missed_its_call(member, at.now);
-    absent.push_back({peer, calls_on ? rounds : 0});
+    look(peer, member.seat, member.works() && !missed_its_call(member, at.now));
   }
+  for (const auto& [peer, member] : members.gone()) look(peer, member.seat, false);
   return absent;
 }
 

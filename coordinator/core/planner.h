@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -91,12 +92,14 @@ class Planner {
   // A member of the plan that the others waited for and that did not come.
   struct Absentee {
     PeerId peer;
-    // How many usual rounds the wait lasted; 0 for a member that has told that it stopped, or has fallen silent.
-    double rounds = 0;
+    double rounds = 0;      // how many usual rounds the wait lasted
+    bool calls_on = false;  // else it has told that it stopped, or has fallen silent
+    bool said_so = false;   // it said that it averages
   };
   // Returns the members for which the plan's group waited, a good part of a usual round long, and that have not begun.
-  // Empty while the wait is not over.
-  [[nodiscard]] std::vector<Absentee> absentees(const Situation& at, const MemberTable& members) const;
+  // `unseen`: members that have not begun, most say, whatever they said themselves. Empty while the wait is not over.
+  [[nodiscard]] std::vector<Absentee> absentees(const Situation& at, const MemberTable& members,
+                                                const std::set<PeerId>& unseen = {}) const;
   // A member has said goodbye: it is no longer expected.
   void on_goodbye();
   // The round in work is decided by this group. `averaged`: the number of members that hold the new state.
@@ -125,7 +128,7 @@ class Planner {
                                                   const std::vector<Member*>& present);
   [[nodiscard]] swarm::PlanOptions options_of(const Situation& at, const MemberTable& members, const Plan& plan,
                                               const std::vector<Member*>& planned) const;
-  [[nodiscard]] std::size_t columns_for(std::span<const wire::MemberInfo> infos, const MemberTable& members) const;
+  [[nodiscard]] std::size_t columns_for(const std::vector<Member*>& present, const MemberTable& members) const;
   [[nodiscard]] std::size_t group_members_max() const;
   [[nodiscard]] std::vector<Member*> drawn_group(std::vector<Member*> members, RoundIndex round) const;
   [[nodiscard]] std::vector<Member*> waited_for(const std::vector<Member*>& members) const;

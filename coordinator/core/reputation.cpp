@@ -74,8 +74,41 @@ std::string explain(const Standing& standing) {
 }
 
 bool Reputation::has_heard(const PeerId& reporter, const wire::RoundReport& report) const {
-  const auto meeting = meetings_.find({report.round, report.group});
-  return meeting != meetings_.end() && meeting->second.reporters.contains(reporter);
+  const auto meetings = meetings_of(report.round, report.group);
+  return std::any_of(meetings.begin(), meetings.end(),
+                     [&](const Meeting* meeting) { return meeting->reporters.contains(reporter); });
+}
+
+std::vector<const Reputation::Meeting*> Reputation::meetings_of(RoundIndex round, const GroupId& group) const {
+  std::vector<const Meeting*> meetings;
+  for (auto entry = meetings_.lower_bound({round, group, PeerId{}}); entry != meetings_.end(); ++entry) {
+    if (std::get<0>(entry->first) != round || std::get<1>(entry->first) != group) break;
+    meetings.push_back(&entry->second);
+  }
+  return meetings;
+}
+
+std::set<PeerId> Reputation::unseen_by_most(RoundIndex round, const GroupId& group) const {
+  std::set<PeerId> unseen;
+  for (const Meeting* meeting : meetings_of(round, group)) {
+    std::map<PeerId, std::set<AccountId>> missed_by;
+    for (const Word& word : meeting->words) {
+      if (word.told && word.fault == wire::Fault::absent) {
+        missed_by[word.accused].insert(meeting->seats.at(word.accuser).account);
+      }
+    }
+    for (const auto& [peer, accounts] : missed_by) {
+      std::set<AccountId> others;
+      for (const PeerId& reporter : meeting->reporters) {
+        const Seat& seat = meeting->seats.at(reporter);
+        if (seat.voice && seat.account != meeting->seats.at(peer).account) others.insert(seat.account);
+      }
+      const std::size_t own = accounts.count(meeting->seats.at(peer).account);
+      const std::size_t missed = accounts.size() - own;
+      if (missed >= kVoicesMin && 2 * missed > others.size()) unseen.insert(peer);
+    }
+  }
+  return unseen;
 }
 
 void Reputation::on_report(const PeerId& reporter, const wire::RoundReport& report, std::span<const Seat> seats) {
@@ -99,7 +132,7 @@ void Reputation::on_trouble(const PeerId& reporter, const wire::RoundTrouble& tr
 }
 
 Reputation::Meeting& Reputation::meeting_of(RoundIndex round, const GroupId& group, std::span<const Seat> seats) {
-  Meeting& meeting = meetings_[{round, group}];
+  Meeting& meeting = meetings_[{round, group, seats.empty() ? PeerId{} : seats.front().peer}];
   if (meeting.seats.empty()) {
     for (const Seat& seat : seats) meeting.seats.emplace(seat.peer, seat);
   }
@@ -233,7 +266,7 @@ void Reputation::find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds
 }
 
 void Reputation::judge(RoundIndex round, std::span<const Present> present) {
-  std::erase_if(meetings_, [round](const auto& entry) { return entry.first.first + kRemembered < round; });
+  std::erase_if(meetings_, [round](const auto& entry) { return std::get<0>(entry.first) + kRemembered < round; });
   std::erase_if(absences_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   std::erase_if(false_words_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   std::erase_if(proven_lies_, [round](const auto& entry) { return entry.first + kRemembered < round; });
@@ -265,9 +298,9 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
     if (worst[peer].weight < fault.weight) worst[peer] = fault;
   };
   for (auto entry = meetings_.begin(); entry != meetings_.end();) {
-    const RoundIndex then = entry->first.first;
+    const RoundIndex then = std::get<0>(entry->first);
     std::map<PeerId, Worst> spoiled;
-    for (; entry != meetings_.end() && entry->first.first == then; ++entry) {
+    for (; entry != meetings_.end() && std::get<0>(entry->first) == then; ++entry) {
       for (const Word& word : entry->second.words) {
         const auto count = [&](const PeerId& peer, const Worst& fault) {
           if (spoiled[peer].weight < fault.weight) spoiled[peer] = fault;

@@ -24,6 +24,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,9 @@ class Reputation {
   // Notes that a group waited for the member in `round` for long, and it did not come. `rounds`: the
   // length of the wait, in usual rounds; the longest of a round counts.
   void on_absence(RoundIndex round, const PeerId& peer, double rounds);
+  // Returns the members that have not begun in this group's round, as most of the accounts say that have reported it
+  // and were with them, two at least.
+  [[nodiscard]] std::set<PeerId> unseen_by_most(RoundIndex round, const GroupId& group) const;
   [[nodiscard]] bool has_heard(const PeerId& reporter, const wire::RoundReport& report) const;
   // Judges everybody by the rounds before `round`. No more than a third of the members present that have a voice sits
   // out, and never all that others can call: the fault lies elsewhere then. Accounts are easily made, so any number of
@@ -127,6 +131,7 @@ class Reputation {
   [[nodiscard]] std::size_t voices_among(const std::set<PeerId>& others, const PeerId& about) const;
   [[nodiscard]] std::size_t voices_needed(const PeerId& about) const;
   [[nodiscard]] const Seat& newest_seat(const PeerId& peer) const;
+  [[nodiscard]] std::vector<const Meeting*> meetings_of(RoundIndex round, const GroupId& group) const;
   Meeting& meeting_of(RoundIndex round, const GroupId& group, std::span<const Seat> seats);
   static void confirm_accusations(Meeting& meeting);
   // Sorts out who is at fault, and who is at odds.
@@ -135,7 +140,8 @@ class Reputation {
   void acquit(RoundIndex round);
   void seat(RoundIndex round, std::span<const Present> present);
 
-  std::map<std::pair<RoundIndex, GroupId>, Meeting> meetings_;
+  // By round, group, and the first member: a grid's group has a meeting of each column.
+  std::map<std::tuple<RoundIndex, GroupId, PeerId>, Meeting> meetings_;
   std::map<RoundIndex, std::map<PeerId, int>> false_words_;  // with the times that each counts
   std::map<RoundIndex, std::set<PeerId>> proven_lies_;
   std::map<RoundIndex, std::map<PeerId, double>> absences_;  // the weight of each

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "coordinator/core/dispatcher.h"
@@ -21,6 +22,9 @@ namespace {
 constexpr Duration kSweepInterval = std::chrono::milliseconds(250);
 constexpr Duration kAssumedMin = std::chrono::milliseconds(500);
 constexpr Duration kAssumedMax = std::chrono::seconds(5);
+// Absences, in the rounds that are remembered, that are excused where nobody can tell whether the member could have
+// come.
+constexpr std::size_t kExcusesMax = 2;
 
 RunStatus status_of(const wire::RunManifest& manifest, const RecoveredRun& recovered) {
   RunStatus run;
@@ -80,8 +84,9 @@ class RunCoordinator::Impl {
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   void compare_holders(TimePoint now);
   void drop_failed_plan(TimePoint now, WallTime wall);
-  void charge_absentees(TimePoint now);
-  void settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops);
+  void charge_absentees(TimePoint now, const std::set<PeerId>& unseen);
+  void settle_absence(bool in_time, Member& member, const wire::Heartbeat& heartbeat, Ops& ops);
+  [[nodiscard]] bool is_excused(Absences& away, RoundIndex round) const;
   void go_on_from(TimePoint now, const Decision& decision, Ops& ops);
   void give_up(const GroupId& group);
   void adopt(TimePoint now, const StateAdopted& adopted, Ops& ops);
@@ -107,8 +112,10 @@ Judge::Situation RunCoordinator::Impl::judging(TimePoint now, WallTime wall) con
 // Notes the member as its call shows it.
 Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
                                         HeartbeatDecision& decision) {
-  if (Member* known = members.find(who.peer)) settle_absence(now, *known, heartbeat, decision.ops);
+  const Member* known = members.find(who.peer);
+  const bool in_time = known != nullptr && !missed_its_call(*known, now);
   Member& member = members.touch(now, who, heartbeat);
+  settle_absence(in_time, member, heartbeat, decision.ops);
   member.standing = judge.standing_of(who.peer);
   member.voice = settings.known_hosts.standing_of(who.account).voice;
   if (const auto late = planner.on_call(now, member)) run.rhythm.on_arrival(*late);
@@ -189,7 +196,7 @@ void RunCoordinator::Impl::drop_failed_plan(TimePoint now, WallTime wall) {
   if (plan == nullptr || now < plan->start) return;
   const GroupId group = plan->id;
   if (!planner.has_failed(planning(now), members) && !judge.is_hopeless(judging(now, wall), group)) return;
-  charge_absentees(now);
+  charge_absentees(now, {});
   judge.withdraw(group, run.round);
   give_up(group);
 }
@@ -209,35 +216,51 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
 }
 
 // Members that were waited for long and did not begin pay like one that crashed, and for the others' time when their
-// next call shows that they could have come.
-void RunCoordinator::Impl::charge_absentees(TimePoint now) {
-  for (const Planner::Absentee& absentee : planner.absentees(planning(now), members)) {
-    Member& member = *members.find(absentee.peer);
-    member.stayed_away = true;
-    judge.on_absence(run.round, absentee.peer, 0);
-    if (absentee.rounds > 0 && !member.absence) member.absence = OpenAbsence{run.round, absentee.rounds};
+// next call shows that they could have come. The others have told already of those that said that they averaged.
+void RunCoordinator::Impl::charge_absentees(TimePoint now, const std::set<PeerId>& unseen) {
+  for (const Planner::Absentee& absentee : planner.absentees(planning(now), members, unseen)) {
+    Absences& away = *members.absences_of(absentee.peer);
+    away.last = run.round;
+    away.called_on = absentee.calls_on;
+    away.said_so = absentee.said_so;
+    away.stayed_away = true;
+    if (!absentee.said_so) judge.on_absence(run.round, absentee.peer, 0);
+    if (absentee.calls_on) {
+      if (!away.open) away.open = Absences::Open{run.round, absentee.rounds};
+    } else if (!is_excused(away, run.round)) {
+      judge.on_absence(run.round, absentee.peer, absentee.rounds);
+    }
   }
 }
 
 // A member that calls on time has its answers, and stayed away, unless it has come in the meantime: too late, as one
 // does whose answer took long.
-void RunCoordinator::Impl::settle_absence(TimePoint now, Member& member, const wire::Heartbeat& heartbeat, Ops& ops) {
-  const std::optional<OpenAbsence> absence = std::exchange(member.absence, std::nullopt);
-  if (!absence || missed_its_call(member, now)) return;
-  if (heartbeat.phase == wire::MemberPhase::averaging || heartbeat.state_round > absence->round) return;
+void RunCoordinator::Impl::settle_absence(bool in_time, Member& member, const wire::Heartbeat& heartbeat, Ops& ops) {
+  const std::optional<Absences::Open> absence = std::exchange(member.away.open, std::nullopt);
+  if (!absence) return;
+  const bool has_come = heartbeat.phase == wire::MemberPhase::averaging || heartbeat.state_round > absence->round;
+  if ((!in_time || has_come) && is_excused(member.away, absence->round)) return;
   judge.on_absence(absence->round, member.who.peer, absence->rounds);
   judge.judge_members(run.round, members, ops);  // it may be out of the next plan
 }
 
+// Computers crash, and answers are lost, now and then. Who is away like that again and again is no help to the others.
+bool RunCoordinator::Impl::is_excused(Absences& away, RoundIndex round) const {
+  std::erase_if(away.excused, [this](RoundIndex then) { return then + kRemembered < run.round; });
+  if (away.excused.size() >= kExcusesMax) return false;
+  away.excused.push_back(round);
+  return true;
+}
+
 void RunCoordinator::Impl::go_on_from(TimePoint now, const Decision& decision, Ops& ops) {
   for (const PeerId& peer : decision.contributors) {
-    Member* member = members.find(peer);
-    if (member == nullptr) continue;
-    member->met_in = run.round;
-    member->seat.attended = true;  // whether its word of that has come or not
-    member->stayed_away = false;
+    if (PlannedSeat* seat = members.seat_of(peer)) seat->attended = true;  // whether its word of that has come or not
+    if (Absences* away = members.absences_of(peer)) away->stayed_away = false;
+    if (Member* member = members.find(peer)) member->met_in = run.round;
   }
-  charge_absentees(now);
+  std::set<PeerId> unseen = judge.unseen_by_most(run.round, decision.group);
+  for (const PeerId& peer : decision.contributors) unseen.erase(peer);
+  charge_absentees(now, unseen);
   const bool dealt = decision.origin == SeatedGroup::Origin::dealt;
   if (dealt) {
     if (run.follows_round) {
@@ -270,6 +293,7 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   run.round = round;
   run.canonical = canonical;
   run.round_began = now;
+  members.forget_gone(round - kRemembered);
   compare_holders(now);
   judge.begin_round(run, members, ops);
   members.judge(now, canonical, averaged, now + std::clamp(run.rhythm.round, kAssumedMin, kAssumedMax));
@@ -407,7 +431,7 @@ void RunCoordinator::set_state(wire::RunState state) {
 
 SwarmView RunCoordinator::view(TimePoint now) const {
   const Impl& impl = *impl_;
-  const Forecast& forecast = impl.members.forecast();
+  const WeightForecast& forecast = impl.members.forecast();
   SwarmView view;
   view.state = impl.run.state;
   view.round = impl.run.round;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -21,13 +22,25 @@ struct GridRound {
   double averaging_s = 0;                // until everybody holds the result
 };
 
+// A member's line beside its own word.
+struct SeenLine {
+  double bytes_per_s = 0;  // rate of its uplink that others have seen; 0: too few have seen it
+  bool voice = true;       // its account votes
+};
+using SeenLines = std::map<PeerId, SeenLine>;  // others' lines were not seen, and their accounts vote
+
+// Returns the rate of a usual member in its slower direction: the median of those whose accounts vote, each as it says,
+// and no more than others have seen. 1 MB/s while none has been measured.
+double usual_line(std::span<const wire::MemberInfo> members, const SeenLines& seen = {});
+
 // Returns the number of columns that these members can have when none may have more than `size_max`: at most one for
 // each that owns parts (plan_round), and for every kColumnMembersMin members. Below 2 there is no grid.
 std::size_t columns_of(std::span<const wire::MemberInfo> members, std::size_t size_max);
 
-// Plans `columns` of equal size, give or take one, dealt again for every nonce; the members with the best lines are
-// their heads. Like plan_round, but nobody is demoted. `columns` is 2 to columns_of(members, 1).
-GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions& options, std::size_t columns);
+// Plans `columns` of equal size, give or take one, dealt again for every nonce; the members with the best lines that
+// others have seen are their heads. Like plan_round, but nobody is demoted. `columns` is 2 to columns_of(members, 1).
+GridRound plan_grid(std::span<const wire::MemberInfo> members, const PlanOptions& options, std::size_t columns,
+                    const SeenLines& seen = {});
 
 // Returns a member's view of the plan: without the heads when it is none of them.
 wire::GroupInfo place_in(const wire::GroupInfo& column, const PeerId& member);

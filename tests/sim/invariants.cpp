@@ -15,6 +15,10 @@ namespace {
 // Equal parts that a member of a group this large may own: uplinks differ twentyfold, half are slower than their mean.
 constexpr std::size_t kManyMembers = 12;
 constexpr double kEqualPartsMax = 7;
+// From this round on enough others have seen each line of a small swarm, but for a column now and then, in which others
+// are on probation, or not relied on.
+constexpr RoundIndex kLinesSeen = 20;
+constexpr std::size_t kLedRounds = 8;
 
 // The rest of an epoch may be lost many times, with a lease of a few rounds each time: in small grids, up to half of
 // the members' samples do not count.
@@ -228,6 +232,14 @@ void Invariants::on_planned(const wire::GroupInfo& group) {
     if (group.members.size() >= kManyMembers && parts > kEqualPartsMax)
       fail(fmt::format("a member owns {:.1f} equal parts", parts));
   }
+  if (!group.grid || group.round < kLinesSeen) return;
+  for (std::size_t rank = 0; rank < group.members.size(); ++rank) {
+    if (!boasters_.contains(group.members[rank].endpoint.peer)) continue;
+    boasted_.insert(group.round);
+    if (group.grid->spread[rank].head) led_.insert(group.round);
+  }
+  if (boasted_.size() >= kLedRounds && 2 * led_.size() > boasted_.size())
+    fail(fmt::format("the slowest line led its column in {} of {} rounds", led_.size(), boasted_.size()));
 }
 
 void Invariants::on_withdrawn(const Store& store, const wire::RoundReport& report) {

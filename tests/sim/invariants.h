@@ -27,8 +27,11 @@ class Invariants {
   // The ledger holds each round once, in the form that some group reported, and never gives a member a round twice. It
   // counts those leased samples that were averaged in, and none that was counted before.
   void on_durable(const core::RoundDecided& round);
-  // The member's own words about its samples may be false.
-  void distrust(const PeerId& liar) { liars_.insert(liar); }
+  // The member's own words about its samples may be false. `boasts`: its line is the slowest, whatever it says.
+  void distrust(const PeerId& liar, bool boasts) {
+    liars_.insert(liar);
+    if (boasts) boasters_.insert(liar);
+  }
   // The coordinator is back.
   void on_coordinator_started() { dealt_in_row_ = 0; }
   // Nobody is credited with more samples than its plan has room for.
@@ -48,7 +51,7 @@ class Invariants {
   void on_adopted(const core::StateAdopted& adopted);
   // A figure is believed: it is the one that honest members measure.
   void on_evaluated(const core::EvaluationStored& figure);
-  // No member owns much more of the vector than the fastest line could.
+  // No member owns much more of the vector than the fastest line could, or leads a grid's column by its own word.
   void on_planned(const wire::GroupInfo& group);
   // A member has heard that the result does not count.
   void on_withdrawn(const Store& store, const wire::RoundReport& report);
@@ -92,6 +95,9 @@ class Invariants {
   const wire::RunManifest& manifest_;
   FeedbackCheck feedback_;
   std::set<PeerId> liars_;
+  std::set<PeerId> boasters_;
+  std::set<RoundIndex> boasted_;  // rounds with a boaster in a column, and those in which it led that
+  std::set<RoundIndex> led_;
   std::map<std::pair<GroupId, PeerId>, SampleCount> room_;  // by plan and member
   int dealt_in_row_ = 2;      // the last rounds in the ledger that a coordinator dealt which is there since
   bool only_leased_ = false;  // the round that is looked at has no credit for other samples

@@ -86,6 +86,8 @@ Lie lie_in_turn(std::string_view named, int number) {
   return kAll[static_cast<std::size_t>(number) % kAll.size()];
 }
 
+bool boasts_of_its_line(Lie lie, int number) { return lie == Lie::overclaimer && number % kClaims == 2; }
+
 double comes_at_s(Lie lie, double first_come_s) {
   if (lie == Lie::crowd) return kCrowdComesS;
   const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
@@ -125,14 +127,18 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
       if (truth.state_round == 0) told.state_digest = invented_state(own);
       break;
     case Lie::staller:
-      if (self_.bytes[0] % 2 == 0) told.batch_seconds = kHourS;
+      if (self_.bytes[0] % 2 == 0) {
+        told.batch_seconds = kHourS;
+      } else if (number_ % 2 == 0 && called_to_ == truth.state_round) {
+        told.phase = wire::MemberPhase::averaging;
+      }
       told.reports.clear();
       break;
     case Lie::overclaimer:
       if (number_ % kClaims == 1) {
         told.samples_per_s *= kOverclaimed;
         told.samples_this_round = kClaimed * 1000;
-      } else if (number_ % kClaims == 2) {
+      } else if (boasts_of_its_line(lie_, number_)) {
         told.upload_bytes_per_s = told.download_bytes_per_s = kClaimedLine;
       }
       for (wire::RoundReport& report : told.reports) {
@@ -242,7 +248,10 @@ wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) {
     heard.kept = {};
     heard.evaluate_round.reset();
   }
-  if (lie_ == Lie::staller) heard.group.reset();
+  if (lie_ == Lie::staller && heard.group) {
+    called_to_ = heard.group->round;
+    heard.group.reset();
+  }
   return heard;
 }
 

@@ -23,16 +23,17 @@ struct HeartbeatReply;
 namespace starling::sim {
 
 enum class Lie : std::uint8_t {
-  lone_report,       // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
-  filed_ahead,       // reports such rounds of the future, behind its true reports
-  leap,              // says that it holds an invented state of a round far ahead
-  first_state,       // says from the first moment that round 0 begins with an invented state
-  sybil,             // all computers of one account report one invented result of every group
-  staller,           // says that its batches take an hour, or none, and never begins a round that waits for it
-  overclaimer,       // tells a thousand times its rate, names 64 times its samples, or says that its line is faster
-                     // than any, by turns; some name no more samples than the others believe. They say that the others'
-                     // lines carry next to nothing
-  poisoner,          // tells the truth, and brings false gradients (Liar::poison)
+  lone_report,  // reports rounds that it averaged alone, in groups that nobody dealt, with an invented state
+  filed_ahead,  // reports such rounds of the future, behind its true reports
+  leap,         // says that it holds an invented state of a round far ahead
+  first_state,  // says from the first moment that round 0 begins with an invented state
+  sybil,        // all computers of one account report one invented result of every group
+  staller,      // says that its batches take an hour, or none, and never begins a round that waits for it; some say
+                // that they have
+  overclaimer,  // tells a thousand times its rate, names 64 times its samples, or says that its line is faster
+                // than any, by turns; some name no more samples than the others believe. They say that the others'
+                // lines carry next to nothing
+  poisoner,     // tells the truth, and brings false gradients (Liar::poison)
   false_evaluation,  // says that the held-out loss is lower than it is, all of them the same
   expeller,          // says in each round that another member is lost, which is well
   split_owner,       // gives some members other means of its part than the rest, and seals both
@@ -53,6 +54,8 @@ constexpr double kCrowdComesS = 60;  // at the earliest
 // A digest that no honest computation ends with.
 // The lie of a liar, by its number: the one that is named, or else they take turns.
 Lie lie_in_turn(std::string_view named, int number);
+// True if the liar of this number says that its line is faster than any, and has a slow one.
+bool boasts_of_its_line(Lie lie, int number);
 // When a liar first calls, in seconds. Most are there first; but a member that is alone decides alone, most of the
 // first group may do with the mean as they like, so those come with the others; and a crowd comes to those that are at
 // work.
@@ -90,6 +93,7 @@ class Liar {
   int number_;
   std::uint64_t calls_ = 0;
   std::uint64_t donations_ = 0;
+  RoundIndex called_to_ = -1;  // the last round that it had a place in
   // The last reply's, for who only says that it holds the state.
   RoundIndex round_ = 0;
   Digest state_;

@@ -196,6 +196,9 @@ void Swarm::add_peers() {
       rates.upload_bytes_per_s /= kSlower;
       rates.download_bytes_per_s /= kSlower;
     }
+    const int liar = index - options_.peers;  // its number
+    const bool boasts = liar >= 0 && boasts_of_its_line(lie_of(liar), liar);
+    if (boasts) rates.upload_bytes_per_s = options_.upload_mbit_min * 1e6 / 8;
     network_.add_peer(rates);
     PeerId id;
     for (std::size_t i = 0; i < id.bytes.size(); ++i) id.bytes[i] = static_cast<std::uint8_t>(rng_());
@@ -206,18 +209,16 @@ void Swarm::add_peers() {
     peers_.back()->set_line(told);
     by_id_[id] = peers_.back().get();
     coordinator_.add_host(id, account_of(index));
-    const bool is_liar = index >= options_.peers;
-    if (is_liar) {
-      const int way = options_.poison < 0 ? index - options_.peers : options_.poison;
-      liars_.emplace_back(lie_of(index - options_.peers), id, way);
-      invariants_.distrust(id);
+    if (liar >= 0) {
+      liars_.emplace_back(lie_of(liar), id, options_.poison < 0 ? liar : options_.poison);
+      invariants_.distrust(id, boasts);
     }
     // Newcomers trickle in.
     const double within_s = index < kFirst ? kFirstComeS : options_.newcomers_trickle_s;
-    const double from_s = !is_liar ? uniform(0, within_s) : comes_at_s(lie_of(index - options_.peers), kFirstComeS);
+    const double from_s = liar < 0 ? uniform(0, within_s) : comes_at_s(lie_of(liar), kFirstComeS);
     // The account has as many computers as it may have: this one is not let in.
-    if (is_liar && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
-    const bool of_crowd = is_liar && lie_of(index - options_.peers) == Lie::crowd;
+    if (liar >= 0 && account_of(index) == kSybilAccount && ++sybils > accounts::kHostsPerAccount) continue;
+    const bool of_crowd = liar >= 0 && lie_of(liar) == Lie::crowd;
     scheduler_.after(from_seconds(from_s), [this, of_crowd, peer = peers_.back().get()] {
       of_crowd ? join_established(*peer) : peer->start();
     });

@@ -317,4 +317,35 @@ TEST_CASE("rounds that a coordinator decided and dealt with a full disk are deci
   CHECK(ledger_sum(swarm) == averaged);
 }
 
+TEST_CASE("a coordinator that is killed with a full disk at any moment finds its rounds again") {
+  for (int kill_ms = 0; kill_ms < 700; kill_ms += 35) {
+    CAPTURE(kill_ms);
+    Swarm swarm;
+    for (int i = 1; i <= 4; ++i) swarm.add(i, 40);
+    swarm.run_for(seconds(4));
+    swarm.store_takes = false;
+    swarm.run_for(seconds(2) + milliseconds(kill_ms));
+    const RoundIndex reached = swarm.member(1).last_reply.round;
+    CHECK(reached > static_cast<RoundIndex>(swarm.decided.size()) + 1);
+    swarm.coordinator_reachable = false;
+    if (kill_ms % 70 == 0) {  // and its members go on by themselves
+      swarm.run_for(seconds(1));
+      for (int round = 0; round < 2; ++round) average_autonomously(swarm, {1, 2, 3, 4}, 7);
+    }
+    swarm.restart_coordinator({.nonce = 77});
+    swarm.coordinator_reachable = swarm.store_takes = true;
+    swarm.run_for(seconds(10));
+    CHECK(swarm.decided.size() > static_cast<std::size_t>(reached));
+    CHECK(swarm.adopted.empty());
+    std::vector<RoundIndex> rounds;
+    for (const RoundDecided& round : swarm.decided) rounds.push_back(round.round);
+    CHECK(rounds.size() == static_cast<std::size_t>(rounds.back()) + 1);
+    const SampleCount autonomous = kill_ms % 70 == 0 ? 2 * 4 * 7 : 0;
+    SampleCount averaged = autonomous;
+    for (const auto& [peer, samples] : swarm.averaged) averaged += samples;
+    CHECK(ledger_sum(swarm) <= averaged);
+    CHECK(averaged - ledger_sum(swarm) <= 4 * 40);  // the round under way
+  }
+}
+
 }  // namespace starling::core::testing

@@ -58,6 +58,20 @@ TEST_CASE("a copy is asked for every so many rounds, of one member at a time") {
   }
 }
 
+TEST_CASE("who was asked for a copy and has sent none is known until one is kept") {
+  const CoordinatorOptions options;
+  CheckpointTurn turn(10, std::nullopt);
+  CHECK_FALSE(turn.has_failed(peer_id(1)));
+  CHECK(turn.ask(kNow, peer_id(1), 10, digest(10), options));
+  CHECK(turn.ask(kNow + seconds(30), peer_id(2), 11, digest(11), options));
+  turn.given_up(kNow + seconds(31), peer_id(2));
+  CHECK(turn.ask(kNow + seconds(91), peer_id(3), 14, digest(14), options));
+  CHECK(turn.has_failed(peer_id(1)));
+  CHECK(turn.has_failed(peer_id(2)));
+  turn.kept(kNow + seconds(92), copy_of(14, digest(14)));
+  for (const int number : {1, 2, 3}) CHECK_FALSE(turn.has_failed(peer_id(number)));
+}
+
 TEST_CASE("a run whose manifest wants no copies asks for none") {
   CheckpointTurn turn(0, std::nullopt);
   CHECK_FALSE(turn.ask(kNow, peer_id(1), 1000, digest(1), {}));
@@ -65,6 +79,7 @@ TEST_CASE("a run whose manifest wants no copies asks for none") {
 
 TEST_CASE("the member with the fast line sends the copy, of the state that the swarm agreed on") {
   Swarm swarm(copied_every(3));
+  swarm.tells_lines = true;
   for (int i = 1; i <= 3; ++i) swarm.add(i, 40).line_bytes_per_s = i == 2 ? 10e6 : 1e6;
   swarm.run_for(seconds(10));
   REQUIRE(swarm.decided.size() > 3);

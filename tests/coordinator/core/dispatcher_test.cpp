@@ -94,8 +94,27 @@ TEST_CASE("a slow line does not send the copy while a faster one could") {
   wire::Heartbeat fast = swarm.training();
   fast.upload_bytes_per_s = 1e6;
   (void)swarm.call(2, fast);
+  swarm.member(2).speeds.seen_upload = {1e6, 1e6, 1};
   CHECK_FALSE(swarm.answer(1, slow).send_checkpoint);
   CHECK(swarm.answer(2, fast).send_checkpoint);
+  // It sends nothing, and others have the turn until a copy is kept.
+  swarm.now += seconds(31);
+  (void)swarm.call(1, slow);
+  CHECK_FALSE(swarm.answer(2, fast).send_checkpoint);
+  CHECK(swarm.answer(1, slow).send_checkpoint);
+}
+
+TEST_CASE("a line that only its owner calls fast keeps nobody from sending the copy") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.checkpoint_rounds = 1;
+  Dispatching swarm(manifest);
+  swarm.run.round = 1;
+  wire::Heartbeat honest = swarm.training();
+  honest.upload_bytes_per_s = 1e5;
+  wire::Heartbeat liar = swarm.training();
+  liar.upload_bytes_per_s = 1e12;
+  (void)swarm.call(2, liar);
+  CHECK(swarm.answer(1, honest).send_checkpoint);
 }
 
 TEST_CASE("a member calls when there is something for it") {

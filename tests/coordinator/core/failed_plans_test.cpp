@@ -112,6 +112,89 @@ TEST_CASE("who lets others wait and calls on pays for their time, and who falls 
   CHECK(absent.last_reply.notice.empty() == (loses_answers || comes_late));
 }
 
+namespace {
+
+// The last of five members has the others wait for it, again and again.
+struct Staller {
+  Staller() {
+    for (int i = 1; i <= 5; ++i) swarm.add(i, 12);
+    swarm.run_for(seconds(12));
+  }
+  VirtualMember& member() { return swarm.member(5); }
+  // It is in the plan that comes, and does not come to it. `while_waited_for` is called until the others are done.
+  template <typename Act>
+  void stall(const Act& while_waited_for) {
+    while (!member().group || member().phase != wire::MemberPhase::training) swarm.run_for(milliseconds(5));
+    const Duration usual = swarm.averaging_time;
+    swarm.averaging_time += from_ms(member().group->begin_within_ms);  // the others begin when they have waited for it
+    for (const std::size_t before = swarm.decided.size(); swarm.decided.size() == before;) {
+      member().group.reset();
+      while_waited_for();
+      swarm.run_for(milliseconds(5));
+    }
+    swarm.averaging_time = usual;
+  }
+  // Its place in the next plan.
+  wire::MemberRole seat() {
+    while (!swarm.member(1).group) swarm.run_for(milliseconds(5));
+    for (const wire::GroupMember& seat : swarm.member(1).group->members) {
+      if (seat.endpoint.peer == peer_id(5)) return seat.role;
+    }
+    return wire::MemberRole::late;
+  }
+  [[nodiscard]] bool sits_out() { return member().last_reply.notice.find("takes part again") != std::string::npos; }
+
+  Swarm swarm;
+};
+
+}  // namespace
+
+TEST_CASE("who falls silent until it is forgotten, while others wait for it, answers for that when it is back") {
+  Staller staller;
+  Swarm& swarm = staller.swarm;
+  int stalls = 0;
+  for (; stalls < 8 && !staller.sits_out(); ++stalls) {
+    staller.stall([&] { staller.member().alive = false; });
+    while (swarm.coordinator->view(swarm.now).swarm_size == 5) swarm.run_for(milliseconds(5));
+    staller.member().alive = true;
+    staller.member().next_call = swarm.now;
+    swarm.run_for(milliseconds(20));
+    CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 1);
+    if (stalls < 2) CHECK_FALSE(staller.sits_out());  // computers crash
+    CHECK(staller.seat() == wire::MemberRole::late);  // until it comes
+    for (int i = 0; i < 100 && swarm.decided.back().contributions.size() < 5; ++i) swarm.run_for(milliseconds(50));
+  }
+  CHECK(staller.sits_out());
+}
+
+TEST_CASE("nobody waits again, for some rounds, for one that says it averages and is not seen by the others") {
+  Staller staller;
+  Swarm& swarm = staller.swarm;
+  VirtualMember& member = staller.member();
+  int waited = 0;
+  for (int plan = 0; plan < 9; ++plan) {
+    while (!member.group || member.phase != wire::MemberPhase::training) swarm.run_for(milliseconds(5));
+    const bool waits = staller.seat() != wire::MemberRole::late;
+    waited += waits ? 1 : 0;
+    for (int i = 1; i <= 4; ++i) {
+      swarm.complaints[peer_id(i)].clear();
+      if (waits) swarm.complaints[peer_id(i)] = {{peer_id(5), wire::Fault::absent}};
+    }
+    bool has_said_so = false;
+    staller.stall([&] {
+      const bool begun = swarm.member(1).phase == wire::MemberPhase::averaging;
+      if (!begun || std::exchange(has_said_so, true)) return;
+      member.phase = wire::MemberPhase::averaging;
+      swarm.call(member);
+      member.phase = wire::MemberPhase::training;
+      member.next_call = swarm.now + seconds(1);
+    });
+    CHECK(has_said_so);
+  }
+  CHECK(waited == 1);
+  CHECK(swarm.coordinator->view(swarm.now).less_relied_on == 1);
+}
+
 TEST_CASE("who is in a result was there, although its word of that was lost") {
   Swarm swarm;
   for (int i = 1; i <= 5; ++i) swarm.add(i, 30);

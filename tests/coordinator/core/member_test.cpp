@@ -47,6 +47,39 @@ TEST_CASE("a member counts in the forecast while it holds the state, works, and 
   CHECK(swarm.members.forecast().samples_per_s() == 0);
 }
 
+TEST_CASE("the absences of a member that is gone are kept, so many of them and for so many rounds") {
+  RunParts swarm;
+  Member& member = swarm.call(1, swarm.training());
+  member.away.last = 7;
+  member.away.excused = {3, 7};
+  member.away.stayed_away = true;
+  SUBCASE("it has called on: until it comes, it has stayed away") {
+    member.away.called_on = true;
+    swarm.members.remove(peer_id(1));
+    CHECK(swarm.call(1, swarm.training()).away.stayed_away);
+  }
+  SUBCASE("it fell silent") {
+    swarm.now += seconds(5);
+    swarm.members.forget_silent(swarm.now, seconds(3));
+    CHECK(swarm.members.find(peer_id(1)) == nullptr);
+    REQUIRE(swarm.members.absences_of(peer_id(1)) != nullptr);
+    CHECK_FALSE(swarm.call(1, swarm.training()).away.stayed_away);
+  }
+  CHECK(swarm.member(1).away.excused == std::vector<RoundIndex>{3, 7});
+  swarm.members.remove(peer_id(1));
+  swarm.members.forget_gone(7);
+  CHECK(swarm.members.absences_of(peer_id(1)) != nullptr);
+  swarm.members.forget_gone(8);
+  CHECK(swarm.members.absences_of(peer_id(1)) == nullptr);
+  for (int number = 1; number <= 5000; ++number) {
+    swarm.call(number, swarm.training()).away.last = number;
+    swarm.members.remove(peer_id(number));
+  }
+  CHECK(swarm.members.gone().size() == 4096);
+  CHECK(swarm.members.absences_of(peer_id(1)) == nullptr);
+  CHECK(swarm.members.absences_of(peer_id(5000)) != nullptr);
+}
+
 TEST_CASE("a member that averages is kept as long as its group may wait for a call of it that is lost") {
   RunParts swarm;
   wire::Heartbeat averaging = swarm.training();

@@ -139,19 +139,50 @@ TEST_CASE("members that were waited for and did not begin are named when the wai
   wire::Heartbeat paused = swarm.training();
   paused.phase = wire::MemberPhase::paused;
   (void)swarm.call(3, paused);
-  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).front().rounds == 0);
+  CHECK_FALSE(swarm.planner.absentees(swarm.at(), swarm.members).front().calls_on);
+  CHECK(absent.front().calls_on);
+}
+
+TEST_CASE("a member that is forgotten, or leaves, while it is waited for is named all the same") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.planned({1, 2, 3});
+  const Plan& plan = *swarm.planner.plan();
+  swarm.now = plan.begin_by + milliseconds(1);
+  for (const int number : {1, 2}) swarm.average(number);
+  SUBCASE("it leaves") { swarm.members.remove(peer_id(3)); }
+  SUBCASE("it is forgotten, and calls again") {
+    swarm.members.remove(peer_id(3));
+    (void)swarm.call(3, swarm.training());
+  }
+  const auto absent = swarm.planner.absentees(swarm.at(), swarm.members);
+  REQUIRE(absent.size() == 1);
+  CHECK(absent.front().peer == peer_id(3));
+}
+
+TEST_CASE("a member that says it averages, and that most others have not seen, was waited for as well") {
+  Planning swarm;
+  swarm.run.rhythm.round = seconds(1);
+  swarm.planned({1, 2, 3});
+  swarm.now = swarm.planner.plan()->begin_by + milliseconds(1);
+  for (const int number : {1, 2, 3}) swarm.average(number);
+  CHECK(swarm.planner.absentees(swarm.at(), swarm.members).empty());
+  const auto absent = swarm.planner.absentees(swarm.at(), swarm.members, {peer_id(3)});
+  REQUIRE(absent.size() == 1);
+  CHECK(absent.front().peer == peer_id(3));
+  CHECK(absent.front().said_so);
 }
 
 TEST_CASE("a member that stayed away has a late place until it comes") {
   Planning swarm;
   swarm.run.rhythm.round = seconds(1);
   swarm.call_all({1, 2, 3});
-  swarm.member(3).stayed_away = true;
+  swarm.member(3).away.stayed_away = true;
   swarm.planned({1, 2, 3});
   CHECK(swarm.member(3).late());
   CHECK_FALSE(swarm.member(1).late());
   swarm.average(3);
-  CHECK_FALSE(swarm.member(3).stayed_away);
+  CHECK_FALSE(swarm.member(3).away.stayed_away);
 }
 
 TEST_CASE("members that stayed away are waited for if they are most of all, or if nobody can come late") {
@@ -161,8 +192,8 @@ TEST_CASE("members that stayed away are waited for if they are most of all, or i
   Planning swarm(0, manifest);
   swarm.run.rhythm.round = seconds(1);
   swarm.call_all({1, 2, 3});
-  if (manifest.round.low_rank == 0) swarm.member(2).stayed_away = true;
-  swarm.member(3).stayed_away = true;
+  if (manifest.round.low_rank == 0) swarm.member(2).away.stayed_away = true;
+  swarm.member(3).away.stayed_away = true;
   swarm.planned({1, 2, 3});
   CHECK_FALSE(swarm.member(3).late());
 }
@@ -352,6 +383,55 @@ TEST_CASE("members on probation have room for a quarter of the weight together, 
     const wire::RunManifest& manifest = swarm.settings.manifest;
     CHECK(together == 4 * (4 * manifest.target_batch_size + manifest.micro_batch_size));
   }
+}
+
+TEST_CASE("what members on probation compute beyond their quarter of the weight is not expected") {
+  Planning swarm;
+  const std::vector<int> newcomers = {4, 5, 6, 7};
+  const std::vector<int> there = {1, 2, 3, 4, 5, 6, 7};
+  swarm.call_all(there);
+  double counted = 60 / 0.75;  // samples a second
+  SUBCASE("most are on probation") {
+    for (const int number : newcomers) swarm.member(number).voice = false;
+  }
+  SUBCASE("few are") {
+    swarm.member(7).voice = false;
+    counted = 140;
+  }
+  SUBCASE("all are") {
+    for (const int number : there) swarm.member(number).voice = false;
+    counted = 140;
+  }
+  (void)swarm.planned(there);
+  const Plan& plan = *swarm.planner.plan();
+  CHECK(plan.samples_per_s == doctest::Approx(counted));
+  CHECK(plan.samples == doctest::Approx(60));
+  CHECK(to_seconds(plan.start - swarm.run.round_began) == doctest::Approx(60 / counted).epsilon(0.1));
+}
+
+TEST_CASE("in a grid the heads are those with the best lines that enough others have seen") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.round.averaging.formation = wire::Formation::grid;
+  manifest.round.averaging.group_size = 4;
+  Planning swarm(0, manifest);
+  swarm.fast_line = 1e12;  // member 1 says
+  std::vector<int> numbers;
+  for (int number = 1; number <= 16; ++number) numbers.push_back(number);
+  swarm.call_all(numbers);
+  for (const int number : numbers) swarm.member(number).speeds.seen_upload = {1e6, 1e6, 15};
+  std::size_t accounts = 0;
+  SUBCASE("it is new") {}
+  SUBCASE("too few have seen it") { accounts = 10; }
+  SUBCASE("enough have seen it") { accounts = 11; }
+  swarm.member(1).speeds.seen_upload = {1e9, 1e9, accounts};
+  int times = 0;
+  for (int round = 0; round < 10; ++round) {
+    swarm.planner.give_up(swarm.planned(numbers).id);
+    for (const wire::GridPlan::Head& head : swarm.last_group.grid->heads) {
+      times += head.member.endpoint.peer == peer_id(1) ? 1 : 0;
+    }
+  }
+  CHECK(times == (accounts == 11 ? 10 : 0));
 }
 
 TEST_CASE("a member that measures the state is waited for a while, then planned as one that may come late") {

@@ -101,6 +101,53 @@ TEST_CASE("who has the others lose members that are well is at odds with these, 
   for (int liar = 1; liar <= kLiars; ++liar) CHECK(rounds.of(liar).sits_out);
 }
 
+TEST_CASE("each column of a grid is heard about its own members") {
+  const std::vector<std::vector<Seat>> columns{{{peer_id(1), 1}, {peer_id(2), 2}, {peer_id(3), 3}},
+                                               {{peer_id(4), 4}, {peer_id(5), 5}, {peer_id(6), 6}}};
+  Reputation reputation;
+  for (RoundIndex round = 0; round < 3; ++round) {
+    for (const auto& column : columns) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        wire::RoundReport report;
+        report.round = round;
+        report.group.bytes.fill(static_cast<std::uint8_t>(round + 1));
+        if (column[i].account > 3) report.complaints = {{peer_id(6), Fault::absent}};
+        reputation.on_report(column[i].peer, report, column);
+        CHECK(reputation.has_heard(column[i].peer, report));
+      }
+    }
+    GroupId group;
+    group.bytes.fill(static_cast<std::uint8_t>(round + 1));
+    CHECK(reputation.unseen_by_most(round, group) == std::set<PeerId>{peer_id(6)});
+    reputation.judge(round + 1, {});
+  }
+  CHECK(reputation.of(peer_id(6)).rounds == 3);
+  CHECK(reputation.of(peer_id(3)).rounds == 0);
+}
+
+TEST_CASE("a member has not come when most of those that were with it say so, two accounts at least") {
+  std::vector<Seat> seats;
+  for (int i = 1; i <= 6; ++i) seats.push_back({peer_id(i), i});
+  seats[1].account = 1;  // the first two are one account's
+  Reputation reputation;
+  const GroupId group{};
+  const auto report = [&](int reporter, bool misses) {
+    wire::RoundReport own;
+    if (misses) own.complaints = {{peer_id(6), Fault::absent}};
+    reputation.on_report(peer_id(reporter), own, seats);
+  };
+  report(1, true);
+  report(2, true);
+  CHECK(reputation.unseen_by_most(0, group).empty());
+  report(3, true);
+  CHECK(reputation.unseen_by_most(0, group).size() == 1);
+  report(4, false);
+  CHECK(reputation.unseen_by_most(0, group).size() == 1);
+  report(5, false);
+  CHECK(reputation.unseen_by_most(0, group).empty());
+  CHECK(reputation.unseen_by_most(1, group).empty());
+}
+
 TEST_CASE("an accusation counts only if most of the others had no trouble with the accused") {
   Rounds rounds(8);
   for (int round = 0; round < 20; ++round) rounds.round({}, {{1, 2 + round % 7}}, 3);

@@ -241,6 +241,11 @@ void Swarm::meet(const GroupId& group) {
 void Swarm::finish(VirtualMember& member, const wire::RoundReport& agreed) {
   wire::RoundReport report = agreed;
   report.complaints = complaints[member.peer];
+  for (std::size_t place = 0; tells_lines && place < report.members.size(); ++place) {
+    const double line = members_.at(report.members[place]).line_bytes_per_s;
+    const double others = static_cast<double>(report.members.size()) - 1;
+    if (line > 0 && others > 0) report.received.push_back({static_cast<std::int64_t>(place), line / others});
+  }
   if (report.contributions.empty()) {
     member.train_on();
   } else {

@@ -117,6 +117,7 @@ class Swarm {
   std::vector<LaneHolder> lanes;
   std::vector<SeatedGroup> groups;  // those that may decide a round
   bool store_takes = true;          // false: the disk is full
+  bool tells_lines = false;         // members report what the lines of others carry
   bool coordinator_reachable = true;
   Duration averaging_time = std::chrono::milliseconds(80);
   std::map<PeerId, std::vector<wire::Complaint>> complaints;  // complaints that members make in every report

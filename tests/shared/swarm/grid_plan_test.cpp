@@ -97,6 +97,123 @@ TEST_CASE("only a head is told who the heads are") {
   }
 }
 
+namespace {
+
+// Members with lines of 1 MB/s that others have seen.
+struct Lines {
+  explicit Lines(std::size_t count) : members(volunteers(count)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      tell(i, 1e6);
+      see(i, 1e6);
+    }
+  }
+  void tell(std::size_t i, double bytes_per_s) {
+    members[i].upload_bytes_per_s = members[i].download_bytes_per_s = bytes_per_s;
+  }
+  void see(std::size_t i, double bytes_per_s) { seen[members[i].endpoint.peer].bytes_per_s = bytes_per_s; }
+  void on_probation(std::size_t i) { seen[members[i].endpoint.peer].voice = false; }
+
+  std::vector<wire::MemberInfo> members;
+  SeenLines seen;
+};
+
+// How often each member is a head, by its place, in grids of 40 rounds.
+std::vector<int> times_head(const Lines& lines, std::size_t columns) {
+  const std::vector<wire::MemberInfo>& members = lines.members;
+  std::vector<int> times(members.size());
+  for (std::uint64_t nonce = 1; nonce <= 40; ++nonce) {
+    const GridRound round = plan_grid(members, options_for(nonce), columns, lines.seen);
+    for (const wire::GridPlan::Head& head : round.columns[0].grid->heads) {
+      const auto is_it = [&](const auto& info) { return info.endpoint.peer == head.member.endpoint.peer; };
+      ++times[static_cast<std::size_t>(std::find_if(members.begin(), members.end(), is_it) - members.begin())];
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("a line that others have not seen makes nobody a head, whatever its owner says") {
+  Lines lines(16);
+  lines.tell(3, 1e12);
+  SUBCASE("others have seen little") { lines.see(3, 1e5); }
+  SUBCASE("others have seen nothing yet") { lines.see(3, 0); }
+  CHECK(times_head(lines, 4)[3] == 0);
+}
+
+TEST_CASE("the best lines that others have seen are heads, and of these none that says that it is slow") {
+  Lines lines(16);
+  lines.tell(3, 1e7);
+  lines.see(3, 1e7);
+  CHECK(times_head(lines, 4)[3] == 40);
+  lines.members[3].download_bytes_per_s = 1e5;
+  CHECK(times_head(lines, 4)[3] == 0);
+}
+
+TEST_CASE("where no line was seen heads are drawn, and who says that it is slow is none") {
+  Lines lines(16);
+  for (std::size_t i = 0; i < 16; ++i) lines.see(i, 0);
+  lines.tell(3, 1e12);
+  lines.tell(4, 1e4);
+  const std::vector<int> times = times_head(lines, 4);
+  CHECK(times[3] < 32);
+  CHECK(times[4] == 0);
+  for (const std::size_t other : {0U, 1U, 2U, 5U, 15U}) CHECK(times[other] > 8);
+}
+
+TEST_CASE("members on probation, and members that nobody relies on, are heads only where nobody else can be called") {
+  Lines lines(16);
+  for (const std::size_t fast : {3U, 4U}) {
+    lines.tell(fast, 1e7);
+    lines.see(fast, 1e7);
+  }
+  lines.on_probation(3);
+  lines.members[4].reliance = 0;
+  CHECK(times_head(lines, 4)[3] == 0);
+  CHECK(times_head(lines, 4)[4] == 0);
+  for (std::size_t i = 0; i < 16; ++i) {
+    wire::Endpoint& endpoint = lines.members[i].endpoint;
+    if (i != 3 && i != 4) endpoint = {endpoint.peer, "", 0};
+  }
+  const std::vector<int> times = times_head(lines, 2);
+  CHECK(times[3] == 40);
+  CHECK(times[4] == 40);
+}
+
+TEST_CASE("a head owns as many equal parts of the heads' group as of its column, at most") {
+  Lines lines(32);
+  for (wire::MemberInfo& member : lines.members) member.share_max = 2.0 / 4;
+  lines.tell(3, 1e12);
+  lines.see(3, 1e12);
+  const GridRound round = plan_grid(lines.members, options_for(), 8, lines.seen);
+  for (const wire::GridPlan::Head& head : round.columns[0].grid->heads) {
+    CHECK(static_cast<double>(head.member.part_floats) <= 2.1 / 16 * 100'003);
+  }
+}
+
+TEST_CASE("a line that is said to be slower than any holds up no stage for long") {
+  Lines lines(16);
+  const auto waits_s = [&] {
+    const wire::GridPlan grid = *plan_grid(lines.members, options_for(), 4, lines.seen).columns[0].grid;
+    return static_cast<double>(grid.spread_within_ms) / 1000;
+  };
+  const double usual_s = waits_s();
+  lines.tell(3, 1);
+  CHECK(waits_s() < usual_s + 30);
+}
+
+TEST_CASE("a usual line is the median of those that vote, and no faster than others have seen") {
+  Lines lines(5);
+  for (std::size_t i = 0; i < 5; ++i) lines.tell(i, 2e6);
+  CHECK(usual_line(lines.members, lines.seen) == 1e6);
+  for (const std::size_t newcomer : {2U, 3U, 4U}) {
+    lines.on_probation(newcomer);
+    lines.see(newcomer, 9e6);
+  }
+  CHECK(usual_line(lines.members, lines.seen) == 1e6);
+  CHECK(usual_line({}) == 1e6);
+}
+
 TEST_CASE("a grid that could not be run is refused") {
   const wire::GroupInfo sound = plan_grid(volunteers(12), options_for(), 3).columns[1];
   REQUIRE(wire::check_group(sound).ok());
