@@ -165,7 +165,7 @@ void add_values(Command& command) {
 void add_commands(CLI::App& app, Arguments& arguments) {
   Requests& requests = arguments.requests;
   add_join_command(app, arguments);
-  auto* status = app.add_subcommand("status", "What the daemon is doing, and why");
+  auto* status = app.add_subcommand("status", "What the daemon is doing, why, and which device computes");
   status->add_flag("--follow", arguments.follow,
                    "Go on until Ctrl-C: a live view, or a line for every change where no terminal shows it");
   add_team_commands(app, requests);

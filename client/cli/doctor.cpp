@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "shared/base/shell_words.h"
 #include "shared/wire/json_writer.h"
@@ -78,11 +79,20 @@ Finding of_reach(const wire::DaemonStatus& s) {
                       s.membership.listen_port)};
 }
 
-Finding of_graphics(const wire::RulesStatus& rules) {
-  if (!rules.gpu_present)
-    return {Health::note, "graphics", "no card that can train was found; the processor trains", ""};
-  if (!rules.gpu) return {Health::note, "graphics", "there is a card; not used now: " + rules.gpu_reason, ""};
-  return {Health::good, "graphics", "there is a card, and it may be used", ""};
+Finding of_device(const wire::ComputingStatus& computing) {
+  if (computing.device) return {Health::good, "device", "it computes on " + wire::to_text(*computing.device), ""};
+  return {Health::note, "device", "it is not known what computes, since the trainer has not started yet", ""};
+}
+
+Finding of_graphics(const wire::DaemonStatus& s) {
+  const std::optional<wire::ComputeDevice>& device = s.computing.device;
+  if (device && !device->is_processor()) return {Health::good, "graphics", "there is a card, and it trains", ""};
+  if (!s.rules.gpu_present) return {Health::note, "graphics", "no card that can train was found", ""};
+  if (device && !device->card_unused.empty()) {
+    return {Health::note, "graphics", "there is a card; not used: " + device->card_unused, ""};
+  }
+  if (!s.rules.gpu) return {Health::note, "graphics", "there is a card; not used now: " + s.rules.gpu_reason, ""};
+  return {Health::note, "graphics", "there is a card; the trainer will say whether it can use it", ""};
 }
 
 Finding of_disk(const Facts& facts) {
@@ -137,8 +147,9 @@ std::vector<Finding> examine(const Facts& facts) {
     if (!status.membership.project.empty()) {
       findings.push_back(of_training(status));
       findings.push_back(of_reach(status));
+      findings.push_back(of_device(status.computing));
     }
-    findings.push_back(of_graphics(status.rules));
+    findings.push_back(of_graphics(status));
     for (const std::string& unknown : status.rules.unknown) {
       findings.push_back({Health::note, "sensors",
                           fmt::format("{}: no sensor tells here, so rules about it do not apply", unknown), ""});

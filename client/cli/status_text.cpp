@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace starling::cli {
 namespace {
@@ -40,10 +41,20 @@ std::string action_lines(const wire::RulesStatus& rules) {
   return text;
 }
 
+// Lines with what computes, and with the reason why a graphics card does not.
+std::string device_lines(const wire::DaemonStatus& s) {
+  const std::optional<wire::ComputeDevice>& device = s.computing.device;
+  std::string text = device ? fmt::format("  device     {}\n", wire::to_text(*device))
+                            : "  device     not known yet: the trainer has not started\n";
+  std::string unused = device ? device->card_unused : "";
+  if (unused.empty() && s.rules.gpu_present && !s.rules.gpu) unused = s.rules.gpu_reason;
+  if (!unused.empty()) text += fmt::format("  card       not used: {}\n", unused);
+  return text;
+}
+
 std::string limit_lines(const wire::RulesStatus& rules) {
   std::string text = fmt::format("  limits     {} processor thread{}", rules.threads, rules.threads == 1 ? "" : "s");
   if (rules.memory_bytes > 0) text += fmt::format(", {} memory", bytes_text(static_cast<double>(rules.memory_bytes)));
-  if (rules.gpu_present && !rules.gpu) text += fmt::format("; no graphics card: {}", rules.gpu_reason);
   text += fmt::format("\n  data       {} this month", bytes_text(static_cast<double>(rules.month_bytes)));
   if (rules.month_bytes_max > 0) text += fmt::format(" of {}", bytes_text(static_cast<double>(rules.month_bytes_max)));
   if (rules.month_bytes_forecast > 0) {
@@ -152,6 +163,7 @@ std::string format_status(const wire::DaemonStatus& s) {
                       bytes_text(static_cast<double>(s.network.bytes_sent)),
                       bytes_text(static_cast<double>(s.network.bytes_received)),
                       bytes_text(s.network.upload_bytes_per_s), bytes_text(s.network.download_bytes_per_s));
+  text += device_lines(s);
   text += limit_lines(s.rules);
   if (s.membership.coordinator_away) {
     text += fmt::format("  The coordinator cannot be reached{}. {} reports are waiting for it.\n",

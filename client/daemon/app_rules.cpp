@@ -50,6 +50,7 @@ Permission App::permission() const {
   permission.download_bytes_per_s = lower_limit(governor_.preferences().traffic.download_max_mbit_s, below_cap);
   permission.share = {verdict.threads, static_cast<std::uint64_t>(verdict.memory_bytes),
                       verdict.gpu ? governor_.preferences().limits.gpu_memory_percent : 0};
+  permission.card = governor_.card();
   return permission;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/daemon/month_count.h"
+#include "client/daemon/permission.h"
 #include "client/daemon/refusals.h"
 #include "client/policy/policy.h"
 #include "client/sensors/sensors.h"
@@ -39,6 +40,7 @@ class Governor {
   // Bytes that models and data may still take; far below 0 is possible.
   [[nodiscard]] std::int64_t disk_bytes_left() const;
   [[nodiscard]] MemoryHere memory() const;
+  [[nodiscard]] CardRules card() const { return {surroundings_.has_gpu, verdict_.gpu_text}; }
   // The rate that each direction may have so that the month's cap is not overshot before the next look, which is due in
   // a second; 0: no limit.
   [[nodiscard]] double bytes_per_s_below_cap() const;

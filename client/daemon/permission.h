@@ -8,6 +8,12 @@
 
 namespace starling::daemon {
 
+// The graphics card, as sensors and rules have it.
+struct CardRules {
+  bool present = false;  // sensors see one that could train
+  std::string unused;    // why the rules leave it alone; empty: they do not
+};
+
 struct Permission {
   bool train = true;
   std::string reason;                // why training is not allowed
@@ -19,6 +25,7 @@ struct Permission {
   double upload_bytes_per_s = 0;     // for all traffic together; 0: no limit
   double download_bytes_per_s = 0;   // for all traffic together; 0: no limit
   trainer_link::TrainerShare share;
+  CardRules card;  // explains the share's part of the card
 };
 
 }  // namespace starling::daemon

@@ -153,6 +153,7 @@ void ProjectRun::sample_text(const std::string& prompt, int count, double temper
 void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   wire::Heartbeat heartbeat = session_heartbeat;
   reach_.tell(heartbeat);
+  heartbeat.computing.device = trainer_.device_for_others();
   coordinator_.send(std::move(heartbeat));
 }
 
@@ -315,6 +316,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.local_steps.mixings_missed = gossip_.missed();
   status.local_steps.spread = rounds_.consensus_distance();
   if (network_ == nullptr) return;
+  trainer_.describe(status.computing);
   const transport::NetworkStats stats = network_->stats();
   status.membership.listen_port = network_->port();
   reach_.describe(stats, status.reach);

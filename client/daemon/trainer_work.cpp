@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/daemon/trainer_status.h"
 #include "client/session/byte_tokens.h"
 
 namespace starling::daemon {
@@ -38,6 +39,7 @@ void TrainerWork::obey(const Permission& permission) {
     }
     took_something = !share_ || (before && is_less(*share_, *before));
   }
+  card_ = permission.card;
   if (took_something) parts_.process->stop();
   if (parts_.shards == nullptr) return;
   parts_.shards->allow(permission.train && permission.coordinator);
@@ -47,6 +49,14 @@ void TrainerWork::obey(const Permission& permission) {
 void TrainerWork::rest(bool paused) {
   if (paused && !resting_) threads_.on_trainer([this] { parts_.process->stop(); });
   resting_ = paused;
+}
+
+void TrainerWork::describe(wire::ComputingStatus& computing) const {
+  describe_trainer(parts_.process->view(), card_, computing);
+}
+
+std::optional<wire::ComputeDevice> TrainerWork::device_for_others() const {
+  return daemon::device_for_others(parts_.process->view(), card_);
 }
 
 void TrainerWork::on_data(std::function<void()> arrived) {

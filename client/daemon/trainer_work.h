@@ -16,6 +16,8 @@
 #include "client/trainer_link/tokenizer_process.h"
 #include "client/trainer_link/trainer_process.h"
 #include "shared/base/mutex.h"
+#include "shared/control/control.h"
+#include "shared/protocol/compute_device.h"
 
 namespace starling::daemon {
 
@@ -38,6 +40,10 @@ class TrainerWork {
   void obey(const Permission& permission) EXCLUDES(mutex_);
   // Sets whether the run is paused: once a pause has begun, the child is ended, and with it its memory is free.
   void rest(bool paused);
+  // Fills in what computes, for the volunteer.
+  void describe(wire::ComputingStatus& computing) const;
+  // Returns the device that computes, for others; unset: not known yet.
+  [[nodiscard]] std::optional<wire::ComputeDevice> device_for_others() const;
   // `arrived` is called on another thread when data has come that a batch had lacked.
   void on_data(std::function<void()> arrived);
   // Ends the child, and a computation under way: it may be long, and nobody will hear its result.
@@ -67,6 +73,7 @@ class TrainerWork {
   TrainerParts parts_;
   const bool writes_tokens_;
   bool resting_ = false;
+  CardRules card_;
   mutable Mutex mutex_;
   std::optional<trainer_link::TrainerShare> share_ GUARDED_BY(mutex_);  // empty: no training
 };

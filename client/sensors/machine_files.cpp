@@ -20,6 +20,10 @@ constexpr double kHottestC = 150;
 constexpr std::array<std::string_view, 8> kHotChips = {"coretemp", "k10temp", "zenpower",    "amdgpu",
                                                        "nouveau",  "xe",      "cpu_thermal", "acpitz"};
 
+constexpr std::string_view kNvidiaDevice = "nvidia";  // and a number: containers are given any of them
+constexpr std::string_view kNvidiaVendor = "0x10de";
+constexpr std::string_view kDisplays = "0x03";  // display controllers, in PCI's classes
+
 // The first line, or nothing.
 std::optional<std::string> line_of(const fs::path& path) {
   std::ifstream file(path);
@@ -113,9 +117,19 @@ std::optional<std::vector<std::string>> read_programs(const fs::path& root) {
   return std::vector<std::string>(names.begin(), names.end());
 }
 
+// A card whose driver is missing has no device file, but stands on the bus.
 bool has_gpu(const fs::path& root) {
   std::error_code ignored;
-  return fs::exists(root / "dev/nvidia0", ignored) || fs::exists(root / "dev/kfd", ignored);
+  bool found = fs::exists(root / "dev/kfd", ignored);
+  for_each_entry(root / "dev", [&](const fs::path& device) {
+    const std::string name = device.filename().string();
+    found |= name.starts_with(kNvidiaDevice) && is_number(std::string_view(name).substr(kNvidiaDevice.size()));
+  });
+  for_each_entry(root / "sys/bus/pci/devices", [&](const fs::path& device) {
+    found |=
+        line_of(device / "vendor") == kNvidiaVendor && line_of(device / "class").value_or("").starts_with(kDisplays);
+  });
+  return found;
 }
 
 std::optional<std::int64_t> disk_free_bytes(const fs::path& folder) {

@@ -149,9 +149,12 @@ Status ChildLink::introduce() {
       reply.layout.optimizer_vectors != layout_.optimizer_vectors) {
     return condemn(Command::start, "it builds a model of another size than this daemon expects");
   }
-  log_info("trainer {} is ready, confined by {}", child_->pid(), reply.text);
+  const wire::ComputeDevice& device = reply.device;
+  log_info("trainer {} is ready, confined by {}; it computes on {}{}", child_->pid(), reply.text, wire::to_text(device),
+           device.card_unused.empty() ? "" : "; a graphics card is not used: " + device.card_unused);
   const MutexLock lock(mutex_);
   view_.confinement = reply.text;
+  if (!device.kind.empty()) view_.device = device;
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "client/trainer_link/messages.h"
+#include "shared/protocol/limits.h"
 #include "shared/run/buckets.h"
 #include "shared/wire/fields.h"
 
@@ -35,6 +36,7 @@ constexpr wire::Whole kNotNegative{0, std::numeric_limits<std::int64_t>::max()};
 constexpr wire::Real kFinite{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
 constexpr wire::Real kFiniteNotNegative{0, std::numeric_limits<double>::max()};
 constexpr wire::Text kLinkText{kTextBytesMax};
+constexpr wire::Whole kDeviceBytes{0, wire::kMessageCountMax};
 constexpr std::int64_t kOptimizerVectorsMax = 8;
 
 template <typename Visitor>
@@ -77,6 +79,14 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Reply>& reply) {
         wire::Whole{kNoBucket, static_cast<std::int64_t>(wire::kBucketsMost) - 1});
   visit("parameter_count", reply.layout.parameter_count, kNotNegative);
   visit("optimizer_vectors", reply.layout.optimizer_vectors, wire::Whole{0, kOptimizerVectorsMax});
+  visit("device.kind", reply.device.kind, wire::Text{wire::kDeviceWordBytesMax});
+  visit("device.count", reply.device.count, wire::Whole{1, wire::kDevicesMax});
+  visit("device.name", reply.device.name, wire::Text{wire::kDeviceNameBytesMax});
+  visit("device.memory_bytes", reply.device.memory_bytes, kDeviceBytes);
+  visit("device.memory_max_bytes", reply.device.memory_max_bytes, kDeviceBytes);
+  visit("device.library", reply.device.library, wire::Text{wire::kLibraryBytesMax});
+  visit("device.precision", reply.device.precision, wire::Text{wire::kDeviceWordBytesMax});
+  visit("device.card_unused", reply.device.card_unused, wire::Text{wire::kCardUnusedBytesMax});
   visit("samples", reply.batch.samples, kNotNegative);
   visit("loss_sum", reply.batch.loss_sum, kFinite);
   visit("seconds", reply.batch.seconds, kFiniteNotNegative);

@@ -94,7 +94,11 @@ std::string encode(const Reply& reply) {
 Result<Reply> decode_reply(std::span<const std::uint8_t> bytes) {
   BinaryReader reader(bytes);
   STARLING_ASSIGN(const Kind kind, read_header(reader));
-  if (kind == Kind::reply) return read_message<Reply>(reader);
+  if (kind == Kind::reply) {
+    STARLING_ASSIGN(Reply reply, read_message<Reply>(reader));
+    reply.device = wire::within_bounds(std::move(reply.device));
+    return reply;
+  }
   if (kind != Kind::failure) return Error{ErrorCode::corrupt, "message of the wrong kind"};
   STARLING_ASSIGN(Failure failure, read_message<Failure>(reader));
   Reply reply;

@@ -13,14 +13,15 @@
 
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/run/run_manifest.h"
 #include "shared/run/training_data.h"
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 9;
+constexpr std::uint16_t kLinkVersion = 10;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
-constexpr std::size_t kMessageBytesMax = kTextBytesMax + 256;
+constexpr std::size_t kMessageBytesMax = kTextBytesMax + 1024;
 // Tokens of a prompt, and tokens that may be requested.
 constexpr int kTokensMax = static_cast<int>(kTextBytesMax / sizeof(int));
 constexpr int kThreadsMax = 64;
@@ -73,6 +74,7 @@ struct Reply {
   Status status;                   // result of the command; the fields below are valid only if it is ok
   int stepped_bucket = kNoBucket;  // for train_batch, before the reply: number of the bucket; other fields are unset
   session::StateLayout layout;     // for start
+  wire::ComputeDevice device;      // for start: what it computes on; without a kind from a child that does not say
   session::BatchReport batch;      // for train_batch
   session::Evaluation evaluation;  // for evaluate
   std::string text;                // start: the child's confinement; text_of_tokens: the text; otherwise packed tokens

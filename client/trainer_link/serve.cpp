@@ -67,7 +67,7 @@ constexpr const char* kProcessor = "cpu";
 
 struct GraphicsCards {
   std::vector<std::string> devices;  // empty: no card is used
-  std::string description;           // description for the log
+  std::string unused;                // why none is, where one was allowed
 };
 
 // Landlock decides which files the process may read, or nobody needs to.
@@ -76,14 +76,15 @@ bool hides_files(const ChildLimits& limits) { return !limits.sandbox || (limits.
 // Opens the cards; after any failure the processor computes instead.
 GraphicsCards open_cards(const ChildLimits& limits, const TrainerParts& parts) {
   if (limits.gpu_memory_percent == 0 || !parts.open_graphics_cards) return {};
-  if (limits.sandbox && !hides_files(limits)) {
-    return {{}, "; a graphics card is left alone: this kernel has no Landlock to confine its driver with"};
-  }
+  if (limits.sandbox && !hides_files(limits)) return {{}, "this kernel has no Landlock to confine its driver with"};
   auto devices = parts.open_graphics_cards(limits.gpu_memory_percent);
-  if (!devices.ok()) return {{}, "; without the graphics card: " + devices.error().message};
-  if (devices->empty()) return {};
-  return {*devices, fmt::format("; computes on {} with {} % of {} memory", fmt::join(*devices, " and "),
-                                limits.gpu_memory_percent, devices->size() == 1 ? "its" : "their")};
+  if (!devices.ok()) return {{}, devices.error().message};
+  return {std::move(*devices), ""};
+}
+
+// The memory that the trainer keeps to on each device.
+std::int64_t memory_limit(const ChildLimits& limits, bool on_cards, std::int64_t device_bytes) {
+  return on_cards ? device_bytes / 100 * limits.gpu_memory_percent : static_cast<std::int64_t>(limits.memory_bytes);
 }
 
 // The objects that the commands use.
@@ -100,7 +101,6 @@ class Workplace {
       if (!programs_run && parts.warm_up) parts.warm_up(start.limits.threads);
       STARLING_ASSIGN(confinement, enter_sandbox({.graphics_card = has_card, .landlock = start.limits.landlock}));
     }
-    confinement += cards.description;
     TrainerResources resources;
     resources.devices = has_card ? cards.devices : std::vector<std::string>{kProcessor};
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
@@ -140,9 +140,11 @@ class Workplace {
         (void)send_message(kChannelFd, encode(ahead));  // a daemon that is gone is noticed at the reply
       };
     }
-    STARLING_ASSIGN(auto trainer, parts.make_trainer(resources));
+    STARLING_ASSIGN(MadeTrainer made, parts.make_trainer(resources));
+    made.device.memory_max_bytes = memory_limit(start.limits, has_card, made.device.memory_bytes);
+    made.device.card_unused = cards.unused;
     return std::unique_ptr<Workplace>(new Workplace(std::move(resources.manifest), std::move(files), std::move(region),
-                                                    std::move(trainer), std::move(confinement)));
+                                                    std::move(made), std::move(confinement)));
   }
 
   Reply carry_out(const Request& request) {
@@ -152,6 +154,7 @@ class Workplace {
       case Command::start:
         reply.layout = trainer_->layout();
         reply.text = confinement_;
+        reply.device = device_;
         break;
       case Command::train_batch:
         reply = train_batch(request);
@@ -174,12 +177,13 @@ class Workplace {
   }
 
  private:
-  Workplace(wire::RunManifest manifest, std::unique_ptr<TrainerFiles> files, SharedRegion region,
-            std::unique_ptr<session::Trainer> trainer, std::string confinement)
+  Workplace(wire::RunManifest manifest, std::unique_ptr<TrainerFiles> files, SharedRegion region, MadeTrainer made,
+            std::string confinement)
       : manifest_(std::move(manifest)),
         files_(std::move(files)),
         region_(std::move(region)),
-        trainer_(std::move(trainer)),
+        trainer_(std::move(made.trainer)),
+        device_(wire::within_bounds(std::move(made.device))),
         confinement_(std::move(confinement)) {}
 
   // Maps the batch's shard, whose file came with the request, in place of the previous one.
@@ -227,6 +231,7 @@ class Workplace {
   std::unique_ptr<TrainerFiles> files_;  // must outlive the trainer
   SharedRegion region_;
   std::unique_ptr<session::Trainer> trainer_;
+  wire::ComputeDevice device_;
   std::string confinement_;
 };
 

@@ -11,6 +11,7 @@
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
 #include "shared/base/result.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/run/buckets.h"
 #include "shared/run/run_manifest.h"
 
@@ -41,13 +42,19 @@ struct TrainerResources {
   std::vector<std::string> devices;  // LibTorch's names of the devices to compute on: "cpu"; "cuda:0", "cuda:1"
 };
 
+// A trainer, and what it computes on; the limit of memory and the reason why no card is used are filled in here.
+struct MadeTrainer {
+  std::unique_ptr<session::Trainer> trainer;
+  wire::ComputeDevice device;
+};
+
 // The computing part, as this folder uses it.
 struct TrainerParts {
   // Opens the graphics cards and keeps to that share (1..100) of their memory. It is called before this process is
-  // confined, since a driver's start needs more than a confined process may do. Returns the devices' names. Empty:
-  // there are none.
+  // confined, since a driver's start needs more than a confined process may do. Returns the devices' names, at least
+  // one; or why there are none, for people.
   std::function<Result<std::vector<std::string>>(int gpu_memory_percent)> open_graphics_cards;
-  std::function<Result<std::unique_ptr<session::Trainer>>(const TrainerResources&)> make_trainer;
+  std::function<Result<MadeTrainer>(const TrainerResources&)> make_trainer;
   // Computes a little with as many threads, so that libraries open now whatever files they open at first use: called
   // before this process is confined so that it opens none (there is no Landlock). Empty: there is no need.
   std::function<void(int threads)> warm_up = {};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "client/optim/fragment_step.h"
@@ -19,6 +20,7 @@
 namespace starling::trainer_link {
 namespace {
 
+constexpr std::string_view kNoCardForPrograms = "the run's model is a program of the project's own, and gets no card";
 constexpr double kForwardShare = 1.0 / 3;  // share of a sample's operations; the rest is the backward pass
 
 }  // namespace
@@ -262,6 +264,7 @@ void TrainerProcess::stop() { impl_->link.stop(); }
 TrainerProcessView TrainerProcess::view() const {
   TrainerProcessView view = impl_->link.view();
   view.steps_taken_here = impl_->steps_taken_here;
+  if (view.device && wire::has_program(impl_->options.manifest.model)) view.device->card_unused = kNoCardForPrograms;
   return view;
 }
 

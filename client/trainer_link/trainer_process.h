@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "client/trainer_link/restart_policy.h"
 #include "shared/base/deadline.h"
 #include "shared/base/unique_fd.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/run/buckets.h"
 #include "shared/run/run_manifest.h"
 
@@ -54,7 +56,10 @@ struct TrainerProcessView {
   std::int64_t deaths = 0;            // unrequested ones
   std::int64_t steps_taken_here = 0;  // optimizer steps that no child was there to take or finish
   std::string confinement;            // description of the last child's confinement
-  std::string last_death;             // reason, and the call it happened in; empty: none so far
+  // The device of the last child that was ready, with the reason where this object itself allows no card; unset: none
+  // was ready yet.
+  std::optional<wire::ComputeDevice> device{};
+  std::string last_death;  // reason, and the call it happened in; empty: none so far
 };
 
 // The Trainer's calls and set_share() come from one thread, which must live as long as this object: to the kernel it is

@@ -7,6 +7,7 @@
 #include <c10/cuda/CUDAFunctions.h>
 
 #include <exception>
+#include <string_view>
 #endif
 
 namespace starling::training {
@@ -14,6 +15,9 @@ namespace starling::training {
 #ifdef STARLING_CUDA
 
 namespace {
+
+constexpr const char* kNotFound = "its driver finds none";
+constexpr const char* kBroken = "it does not work";
 
 // Runs a product, a convolution and a norm once, forward and backward, so that cuBLAS and cuDNN load their parts.
 void warm_up(const at::Device& device) {
@@ -34,11 +38,26 @@ std::vector<at::Device> cards_alike() {
   return cards;
 }
 
+Error failed(ErrorCode code, const char* what, std::string_view why) {
+  return {code, std::string(what) + ": " + std::string(why)};
+}
+
+Status look_for_cards() {
+  try {
+    c10::cuda::device_count_ensure_non_zero();
+    return {};
+  } catch (const c10::Error& error) {
+    return failed(ErrorCode::not_found, kNotFound, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return failed(ErrorCode::not_found, kNotFound, error.what());
+  }
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> open_graphics_cards(int memory_percent) {
+  STARLING_TRY(look_for_cards());
   try {
-    if (c10::cuda::device_count() == 0) return std::vector<std::string>();
     at::globalContext().lazyInitCUDA();
     std::vector<std::string> names;
     for (const at::Device& card : cards_alike()) {
@@ -48,10 +67,15 @@ Result<std::vector<std::string>> open_graphics_cards(int memory_percent) {
     }
     return names;
   } catch (const c10::Error& error) {
-    return Error{ErrorCode::internal, std::string("open the graphics cards: ") + error.what_without_backtrace()};
+    return failed(ErrorCode::internal, kBroken, error.what_without_backtrace());
   } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, std::string("open the graphics cards: ") + error.what()};
+    return failed(ErrorCode::internal, kBroken, error.what());
   }
+}
+
+GraphicsCard graphics_card(int number) {
+  const cudaDeviceProp* const card = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(number));
+  return {card->name, static_cast<std::int64_t>(card->totalGlobalMem)};
 }
 
 bool cards_compute_in_bf16() {
@@ -63,7 +87,10 @@ void trim_graphics_memory() { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
 #else
 
-Result<std::vector<std::string>> open_graphics_cards(int /*memory_percent*/) { return std::vector<std::string>(); }
+Result<std::vector<std::string>> open_graphics_cards(int /*memory_percent*/) {
+  return Error{ErrorCode::unsupported, "this LibTorch is built without CUDA"};
+}
+GraphicsCard graphics_card(int /*number*/) { return {}; }
 bool cards_compute_in_bf16() { return false; }
 void trim_graphics_memory() {}
 

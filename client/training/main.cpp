@@ -13,8 +13,8 @@
 #include "client/models/script.h"
 #include "client/trainer_link/serve.h"
 #include "client/training/graphics_card.h"
-#include "client/training/precision.h"
 #include "client/training/process_setup.h"
+#include "client/training/processor.h"
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
@@ -65,25 +65,27 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc == 5 && std::string_view(argv[1]) == "--count") return count(argv[2], argv[3], argv[4]);
-  const auto make_trainer =
-      [](const trainer_link::TrainerResources& resources) -> Result<std::unique_ptr<session::Trainer>> {
-    STARLING_ASSIGN(auto trainer, training::TorchTrainer::create({
-                                      .manifest = resources.manifest,
-                                      .train_bytes = resources.train_bytes,
-                                      .validation_bytes = resources.validation_bytes,
-                                      .state = resources.state,
-                                      .gradient = resources.gradient,
-                                      .journal = resources.journal,
-                                      .threads = resources.threads,
-                                      .bf16 = resources.devices.front() == "cpu" ? training::computes_in_bf16()
-                                                                                 : training::cards_compute_in_bf16(),
-                                      .devices = resources.devices,
-                                      .shard_bytes = resources.shard_bytes,
-                                      .program = resources.program,
-                                      .local = resources.local,
-                                      .bucket_stepped = resources.bucket_stepped,
-                                  }));
-    return std::unique_ptr<session::Trainer>(std::move(trainer));
+  const auto make_trainer = [processor = training::read_processor()](
+                                const trainer_link::TrainerResources& resources) -> Result<trainer_link::MadeTrainer> {
+    STARLING_ASSIGN(auto trainer,
+                    training::TorchTrainer::create({
+                        .manifest = resources.manifest,
+                        .train_bytes = resources.train_bytes,
+                        .validation_bytes = resources.validation_bytes,
+                        .state = resources.state,
+                        .gradient = resources.gradient,
+                        .journal = resources.journal,
+                        .threads = resources.threads,
+                        .bf16 = resources.devices.front() == "cpu" ? processor.bf16 : training::cards_compute_in_bf16(),
+                        .devices = resources.devices,
+                        .processor = processor,
+                        .shard_bytes = resources.shard_bytes,
+                        .program = resources.program,
+                        .local = resources.local,
+                        .bucket_stepped = resources.bucket_stepped,
+                    }));
+    wire::ComputeDevice device = trainer->device();
+    return trainer_link::MadeTrainer{std::move(trainer), std::move(device)};
   };
   return trainer_link::serve_trainer(argc, argv, {training::open_graphics_cards, make_trainer, training::warm_up});
 }

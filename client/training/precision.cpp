@@ -3,9 +3,6 @@
 #include <ATen/autocast_mode.h>
 #include <torch/version.h>
 
-#include <fstream>
-#include <string>
-
 namespace starling::training {
 
 namespace {
@@ -26,16 +23,6 @@ void autocast(c10::DeviceType type, bool on) {
 }
 
 }  // namespace
-
-bool computes_in_bf16() {
-  std::ifstream facts("/proc/cpuinfo");
-  for (std::string line; std::getline(facts, line);) {
-    if (line.starts_with("flags")) {
-      return line.find(" amx_bf16") != std::string::npos || line.find(" avx512_bf16") != std::string::npos;
-    }
-  }
-  return false;
-}
 
 Precision::Precision(bool bf16, const c10::Device& device) : on_(bf16), type_(device.type()) {
   if (on_) autocast(type_, true);

@@ -5,9 +5,6 @@
 
 namespace starling::training {
 
-// Whether the processor multiplies bf16 faster than floats.
-bool computes_in_bf16();
-
 // During its lifetime, if `bf16` is set, operations of this thread on that kind of device compute in bf16 if they lose
 // nothing by it (LibTorch's autocast): parameters, gradients and sums over many values stay floats.
 class Precision {

@@ -23,6 +23,7 @@
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
 #include "client/training/bucket_hooks.h"
+#include "client/training/devices.h"
 #include "client/training/graphics_card.h"
 #include "client/training/micro_batch_size.h"
 #include "client/training/precision.h"
@@ -237,7 +238,7 @@ struct TorchTrainer::Impl {
       STARLING_ASSIGN(const models::Batch batch, batch_of(replica, piece_of(samples, k, size), next));
       at::Tensor loss;
       {
-        const Precision precision(options.manifest.precision == wire::Precision::bf16 && options.bf16, replica.device);
+        const Precision precision(computes_in_bf16(), replica.device);
         loss = replica.model->loss(batch);
       }
       if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
@@ -246,6 +247,10 @@ struct TorchTrainer::Impl {
       loss_sum += loss.item<double>();
     }
     return loss_sum;
+  }
+
+  [[nodiscard]] bool computes_in_bf16() const {
+    return options.bf16 && options.manifest.precision == wire::Precision::bf16;
   }
 
   // Whether buckets may step before the whole gradient is complete. A script may use a parameter in unknown ways
@@ -344,6 +349,12 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
     return std::unique_ptr<TorchTrainer>(
         new TorchTrainer(std::make_unique<Impl>(options, std::move(train), std::move(held_out))));
   });
+}
+
+wire::ComputeDevice TorchTrainer::device() const {
+  wire::ComputeDevice device = describe_devices(impl_->options.devices, impl_->options.processor);
+  device.precision = word_of(impl_->computes_in_bf16() ? wire::Precision::bf16 : wire::Precision::fp32);
+  return device;
 }
 
 session::StateLayout TorchTrainer::layout() const {

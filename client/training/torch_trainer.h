@@ -12,6 +12,8 @@
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
 #include "client/trainer_link/serve.h"
+#include "client/training/processor.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/run/buckets.h"
 #include "shared/run/run_manifest.h"
 
@@ -29,6 +31,7 @@ struct TorchTrainerOptions {
   bool bf16 = false;                      // whether this machine computes fast in bf16, for runs that allow it
   // LibTorch's names of the devices to compute on; several share every batch.
   std::vector<std::string> devices{"cpu"};
+  Processor processor{};  // this computer's, to name it
   // Replaces train_bytes in a run with shards: the shard of the next batch. Called before each batch.
   std::function<trainer_link::SharedBytes()> shard_bytes{};
   std::span<const std::uint8_t> program{};  // program of a script, digest checked by the caller
@@ -45,6 +48,8 @@ class TorchTrainer final : public session::Trainer {
   static Result<std::unique_ptr<TorchTrainer>> create(const TorchTrainerOptions& options);
   ~TorchTrainer() override;
 
+  // Returns what it computes on, and how precisely; without a limit of memory.
+  [[nodiscard]] wire::ComputeDevice device() const;
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override;
   Status initialize() override;

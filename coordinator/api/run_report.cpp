@@ -1,5 +1,7 @@
 #include "coordinator/api/run_report.h"
 
+#include "shared/protocol/compute_device_fields.h"
+#include "shared/wire/fields.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::api {
@@ -13,6 +15,18 @@ void write_epochs(wire::JsonWriter& writer, const db::RunEpochs& epochs) {
   writer.integer("epoch_samples", epochs.current->samples);
   writer.integer("epoch_accepted", epochs.current->counted);
   writer.integer("epoch_set_aside", epochs.current->set_aside);
+}
+
+void write_devices(wire::JsonWriter& writer, const core::DevicesInUse& devices) {
+  writer.open("devices", '[');
+  for (const core::DevicesAlike& alike : devices.alike) {
+    writer.open("", '{');
+    writer.integer("computers", alike.members);
+    wire::FieldWriter fields(writer);
+    each_field(fields, alike.device);
+    writer.close('}');
+  }
+  writer.close(']');
 }
 
 }  // namespace
@@ -62,6 +76,10 @@ std::string encode(const RunReport& report) {
   writer.text("plan", report.swarm.plan);
   writer.integer("trainers", report.failing.of);
   writer.integer("trainers_failing", report.failing.count);
+  writer.integer("trainers_on_processors", report.device_sums.on_processors);
+  writer.integer("trainers_on_cards", report.device_sums.on_cards);
+  writer.integer("trainers_untold", report.device_sums.untold);
+  if (!report.devices.alike.empty()) write_devices(writer, report.devices);
   writer.integer("ledger_samples", report.totals.samples);
   writer.number("credit_total", credit_of(report.totals));
   writer.integer("volunteers", report.volunteers);

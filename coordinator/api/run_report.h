@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
 #include "coordinator/core/types.h"
 #include "db/stores/run_epochs.h"
@@ -18,6 +19,8 @@ struct RunReport {
   wire::RunState state = wire::RunState::created;
   core::SwarmView swarm;         // zeros unless the run is being served
   core::FailingMembers failing;  // so are these
+  core::DeviceSums device_sums;  // and these
+  core::DevicesInUse devices;    // for operators alone, since members write it; empty in /v1/status
   bool retired = false;
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
@@ -34,11 +37,14 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
 wire::RunState state_of(const db::Run& run);
 
 // {"run_id","state","round","rounds_decided","retired","samples_accumulated","target_batch_size","swarm_size",
-//  "samples_per_s","plan","trainers","trainers_failing","ledger_samples","credit_total","volunteers",
+//  "samples_per_s","plan","trainers","trainers_failing","trainers_on_processors","trainers_on_cards","trainers_untold",
+//  "devices":[{"computers", and a device's fields (shared/protocol/compute_device.h)}],"ledger_samples","credit_total",
+//  "volunteers",
 //  "credit_by_volunteer":{name: credit},"samples_by_volunteer":{name: samples},
 //  "validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or null,
 //  "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last six
-//  where samples are leased, the last four of an epoch that is not complete; trainers: members that should compute
+//  where samples are leased, the last four of an epoch that is not complete; trainers: members that should compute;
+//  devices: for operators alone, and only where it is known
 std::string encode(const RunReport& report);
 
 }  // namespace starling::api

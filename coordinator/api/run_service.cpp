@@ -402,7 +402,13 @@ void RunService::give_up_checkpoint(const PeerId& peer) {
 std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
   if (!active_ || active_->retired) return std::nullopt;
-  return ServedRun{active_->manifest, active_->core->view(parts_.clock.now()), active_->core->failing()};
+  const core::RunCoordinator& core = *active_->core;
+  return ServedRun{active_->manifest, core.view(parts_.clock.now()), core.failing(), core.device_sums()};
+}
+
+core::DevicesInUse RunService::devices() const {
+  MutexLock lock(mutex_);
+  return active_ && !active_->retired ? active_->core->devices() : core::DevicesInUse{};
 }
 
 std::vector<swarm::Host> RunService::hosts() const {

@@ -36,6 +36,7 @@ struct ServedRun {
   wire::RunManifest manifest;
   core::SwarmView swarm;
   core::FailingMembers failing;
+  core::DeviceSums device_sums;
 };
 
 // The copy of a state that a member is sending.
@@ -85,6 +86,8 @@ class RunService final : public reach::RelayRules {
   void give_up_checkpoint(const PeerId& peer);
 
   [[nodiscard]] std::optional<ServedRun> served() const;
+  // core::RunCoordinator::devices(); empty without a run.
+  [[nodiscard]] core::DevicesInUse devices() const;
   // core::RunCoordinator::hosts(); empty without a run.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;
   // The rules of the operator's relay.

@@ -13,6 +13,7 @@ gate::Response status(const Api& api, const gate::Request&) {
   if (!report) return error_response(told(report.error()));
   report->swarm = served->swarm;
   report->failing = served->failing;
+  report->device_sums = served->device_sums;
   return json_response(encode(*report));
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,9 +84,10 @@ Member& MemberTable::touch(TimePoint now, const MemberIdentity& who, const wire:
   // Bounded: otherwise one member's claim would drown the others' in the forecast's sum, even after it is gone.
   const SampleCount samples = std::min(heartbeat.samples_this_round, kMemberSamplesMax);
   member.reported = {
-      heartbeat.phase,       heartbeat.state_round,        heartbeat.state_digest,    samples,
-      heartbeat.listen_port, heartbeat.relaying.posted_at, leaves_reports(heartbeat), heartbeat.computing.failure};
-  if (!member.works() && !member.evaluates() && std::exchange(member.was_training, false)) departed_ += 1;
+      heartbeat.phase,           heartbeat.state_round,        heartbeat.state_digest,    samples,
+      heartbeat.listen_port,     heartbeat.relaying.posted_at, leaves_reports(heartbeat), heartbeat.computing.failure,
+      heartbeat.computing.device};
+  if (!member.should_compute() && std::exchange(member.was_training, false)) departed_ += 1;
   Speeds& speeds = member.speeds;
   if (heartbeat.samples_per_s > 0) {  // 0: not measured yet, or not now
     const double rate = std::min({heartbeat.samples_per_s, kMemberSamplesPerSecondMax, rate_max(member, now)});
@@ -310,7 +312,7 @@ FailingMembers MemberTable::failing() const {
   FailingMembers failing;
   std::map<std::string_view, int> reasons;
   for (const auto& [peer, member] : members_) {
-    failing.of += member.works() || member.evaluates() ? 1 : 0;
+    failing.of += member.should_compute() ? 1 : 0;
     if (!member.fails()) continue;
     failing.count += 1;
     reasons[member.reported.failure] += 1;
@@ -319,6 +321,45 @@ FailingMembers MemberTable::failing() const {
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != reasons.end()) failing.why = most->first;
   return failing;
+}
+
+DeviceSums MemberTable::device_sums() const {
+  DeviceSums sums;
+  for (const auto& [peer, member] : members_) {
+    if (!member.should_compute()) continue;
+    const std::optional<wire::ComputeDevice>& device = member.reported.device;
+    (!device ? sums.untold : device->is_processor() ? sums.on_processors : sums.on_cards) += 1;
+  }
+  return sums;
+}
+
+DevicesInUse MemberTable::devices() const {
+  const auto is_before = [](const wire::ComputeDevice* a, const wire::ComputeDevice* b) {
+    const auto parts = [](const wire::ComputeDevice& device) {
+      return std::tie(device.kind, device.name, device.count, device.precision, device.library, device.card_unused);
+    };
+    return parts(*a) < parts(*b);
+  };
+  DevicesInUse devices;
+  std::map<const wire::ComputeDevice*, DevicesAlike, decltype(is_before)> kinds(is_before);
+  for (const auto& [peer, member] : members_) {
+    if (!member.should_compute()) continue;
+    const std::optional<wire::ComputeDevice>& device = member.reported.device;
+    devices.untold += device ? 0 : 1;
+    if (!device) continue;
+    DevicesAlike& alike = kinds.try_emplace(&*device, DevicesAlike{*device}).first->second;
+    alike.members += 1;
+    alike.some_have_more |= alike.device.memory_bytes != device->memory_bytes;
+    if (device->memory_bytes < alike.device.memory_bytes) alike.device = *device;
+  }
+  for (auto& [device, alike] : kinds) devices.alike.push_back(std::move(alike));
+  std::stable_sort(devices.alike.begin(), devices.alike.end(),
+                   [](const DevicesAlike& a, const DevicesAlike& b) { return a.members > b.members; });
+  while (devices.alike.size() > kDevicesShownMax) {
+    devices.others += devices.alike.back().members;
+    devices.alike.pop_back();
+  }
+  return devices;
 }
 
 }  // namespace starling::core

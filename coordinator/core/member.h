@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
 #include "coordinator/core/forecast.h"
 #include "coordinator/core/reputation.h"
 #include "coordinator/core/types.h"
 #include "shared/base/clock.h"
 #include "shared/base/hash.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/states.h"
 
@@ -47,9 +49,10 @@ struct Reported {
   Digest state_digest;
   SampleCount samples = 0;  // toward state_round, when it called
   int listen_port = 0;
-  PeerId posted_at;           // the relay at which it says others can call it
-  bool reports_left = false;  // its call had no room for all reports of the rounds that it has finished
-  std::string failure;        // why its trainer fails; empty: it does not
+  PeerId posted_at;                           // the relay at which it says others can call it
+  bool reports_left = false;                  // its call had no room for all reports of the rounds that it has finished
+  std::string failure;                        // why its trainer fails; empty: it does not
+  std::optional<wire::ComputeDevice> device;  // its trainer's; unset: not told
 };
 
 // A member's upload as others have seen it (upload_book.h).
@@ -178,6 +181,8 @@ struct Member {
   [[nodiscard]] bool works() const {
     return reported.phase == wire::MemberPhase::training || reported.phase == wire::MemberPhase::averaging;
   }
+  // True if its trainer should compute now.
+  [[nodiscard]] bool should_compute() const { return works() || evaluates(); }
   // True if its trainer fails, by its own word, in a run that it should train.
   [[nodiscard]] bool fails() const { return works() && !reported.failure.empty(); }
   [[nodiscard]] bool averages() const { return reported.phase == wire::MemberPhase::averaging; }
@@ -250,6 +255,8 @@ class MemberTable {
     return member.holding.copy == Copy::assumed && assumed_until_ && now <= *assumed_until_;
   }
   [[nodiscard]] FailingMembers failing() const;
+  [[nodiscard]] DeviceSums device_sums() const;
+  [[nodiscard]] DevicesInUse devices() const;
   // Returns up to `count` ready members that can be called, starting after the last one handed out: those with a proof
   // that most others give; if there are none, those with a proof; else those that were not asked for one in time.
   std::vector<wire::Endpoint> donors(const PeerId& asking, std::size_t count);

@@ -453,6 +453,10 @@ SwarmView RunCoordinator::view(TimePoint now) const {
 
 FailingMembers RunCoordinator::failing() const { return impl_->members.failing(); }
 
+DeviceSums RunCoordinator::device_sums() const { return impl_->members.device_sums(); }
+
+DevicesInUse RunCoordinator::devices() const { return impl_->members.devices(); }
+
 std::vector<swarm::Host> RunCoordinator::hosts() const {
   std::vector<Speeds> computing;
   std::vector<swarm::Link> links;

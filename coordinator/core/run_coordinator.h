@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
 #include "coordinator/core/types.h"
 #include "shared/protocol/unusable_samples.h"
@@ -80,6 +81,8 @@ class RunCoordinator {
   void set_state(wire::RunState state);
   [[nodiscard]] SwarmView view(TimePoint now) const;
   [[nodiscard]] FailingMembers failing() const;
+  [[nodiscard]] DeviceSums device_sums() const;
+  [[nodiscard]] DevicesInUse devices() const;
   // Returns the members with the speeds that their heartbeats report, unknown ones as with_typical_speeds(); members
   // that have not computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;

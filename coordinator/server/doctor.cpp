@@ -11,11 +11,11 @@
 
 #include "coordinator/server/backup.h"
 #include "coordinator/server/commands.h"
-#include "coordinator/server/failing_trainers.h"
 #include "coordinator/server/key_bundle.h"
 #include "coordinator/server/name_clashes.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/server_link.h"
+#include "coordinator/server/trainers_seen.h"
 #include "shared/base/clock.h"
 #include "shared/base/files.h"
 #include "shared/base/shell_words.h"

@@ -255,7 +255,7 @@ void add_run(CLI::App& cli, Commands& commands) {
   add("start", "Let volunteers train it", start_run);
   add("pause", "Let the round under way end, then nobody trains it", pause_run);
   add("retire", "For good: off the lists, nobody new is given it; its page and its credit stay", retire_run);
-  add("status", "Progress, held-out loss, ledger and volunteers", show_run)
+  add("status", "Progress, devices that compute, held-out loss, ledger and volunteers", show_run)
       ->add_flag("--json", commands.training.run.json, "For programs");
 }
 

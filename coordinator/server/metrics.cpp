@@ -78,6 +78,10 @@ void add_swarm(Text& text, const Observed& observed) {
   text.one("peers_computing", "gauge", "Computers of the swarm that should compute, by their own word.",
            served->failing.of);
   text.one("peers_failing", "gauge", "Computers among these whose trainers fail.", served->failing.count);
+  text.begin("peers_computing_on", "gauge", "Computers that should compute, by what their trainers compute on.");
+  text.value(served->device_sums.on_processors, "{device=\"processor\"}");
+  text.value(served->device_sums.on_cards, "{device=\"card\"}");
+  text.value(served->device_sums.untold, "{device=\"untold\"}");
   text.begin("peers_reach", "gauge", "Computers of the swarm that others can call, by how.");
   text.value(swarm.direct, "{how=\"direct\"}");
   text.value(swarm.relayed, "{how=\"relay\"}");

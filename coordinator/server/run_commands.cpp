@@ -10,11 +10,11 @@
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "coordinator/server/data_notes.h"
-#include "coordinator/server/failing_trainers.h"
 #include "coordinator/server/mirror_inquiry.h"
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
+#include "coordinator/server/trainers_seen.h"
 #include "shared/base/files.h"
 #include "shared/base/shell_words.h"
 #include "shared/base/words.h"
@@ -90,12 +90,25 @@ std::string next_id(const RunId& run_id) {
   return fmt::format("{}{}", numbered ? run_id.substr(0, digits) : run_id + "-", number + 1);
 }
 
+// Prints what the volunteers' trainers compute on; only counts where the server runs on another machine.
+void print_devices(const api::RunReport& report) {
+  const char* label = "computes on";
+  for (const std::string& line : core::device_lines(report.devices)) {
+    fmt::print("  {:<12} {}\n", std::exchange(label, ""), line);
+  }
+  const core::DeviceSums& sums = report.device_sums;
+  if (*label == 0 || sums == core::DeviceSums{}) return;
+  fmt::print("  {:<12} {} on graphics cards, {} on processors, {} not told yet\n", label, sums.on_cards,
+             sums.on_processors, sums.untold);
+}
+
 void print_report(const api::RunReport& report) {
   fmt::print("run '{}' is {}, round {}\n", report.run_id, report.retired ? "retired" : wire::to_string(report.state),
              report.round);
   fmt::print("  this round   {} of {} samples, {:.1f} a second, {} computers\n", report.swarm.samples_accumulated,
              report.target_batch_size, report.swarm.samples_per_s, report.swarm.swarm_size);
   if (report.failing.count > 0) fmt::print("  FAILING      {}\n", core::failing_text(report.failing));
+  print_devices(report);
   if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
   if (report.latest_evaluation && report.first_evaluation) {
     const auto accuracy = report.latest_evaluation->accuracy;
@@ -273,6 +286,8 @@ Status show_run(const RunOptions& options) {
   LiveFigures live = ask_server(opened.project, run_id);
   report.swarm = std::move(live.swarm);
   report.failing = std::move(live.failing);
+  report.device_sums = live.device_sums;
+  report.devices = std::move(live.devices);
   if (options.json) {
     fmt::print("{}\n", api::encode(report));
   } else {

@@ -17,12 +17,12 @@
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
-#include "coordinator/server/failing_trainers.h"
 #include "coordinator/server/handover.h"
 #include "coordinator/server/leadership.h"
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
 #include "coordinator/server/run_beginning.h"
+#include "coordinator/server/trainers_seen.h"
 #include "coordinator/server/training.h"
 #include "coordinator/web/operator_site.h"
 #include "coordinator/web/past_run_page.h"
@@ -130,6 +130,7 @@ web::ServerView server_view(const Observed& observed) {
   if (const auto backup = last_backup(observed.project.files)) view.last_backup = backup->at;
   view.backup_failure = observed.backups.state().failure;
   if (const auto served = observed.run.served()) view.failing = served->failing;
+  view.devices = observed.run.devices();
   return view;
 }
 
@@ -216,7 +217,7 @@ struct TimedParts {
   BackupKeeper& backups;
   const db::Stores& stores;
   const Clock& clock;
-  FailingTrainers& failing;
+  TrainersSeen& trainers;
 };
 
 // Takes the lead or gives it up, according to the database. Only the leader looks at runs, which begins those that it
@@ -242,7 +243,7 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
   tell("look at who is kept out", parts.people.denied.refresh());
   tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
-    parts.failing.look(parts.training.run.served(), clock.now());
+    parts.trainers.look(parts.training.run, clock.now());
     tell("look at backups", parts.backups.look());
     tell("sums of the last day and week", parts.stores.credit.standings.roll(clock.wall_now()));
   }
@@ -369,8 +370,8 @@ Status serve(const ServeOptions& options) {
   STARLING_ASSIGN(auto internal, internal_address(options, project));
   Leadership leadership(*database, std::move(internal));
   BackupKeeper backups(project, *database, clock);
-  FailingTrainers failing(project);
-  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores(), clock, failing};
+  TrainersSeen trainers(project);
+  const TimedParts parts{leadership, *training, *people, maintenance, backups, database->stores(), clock, trainers};
   STARLING_TRY(look_at_lead(parts));
   gate::Router router;
   const api::Api api{project.config.name,

@@ -64,6 +64,14 @@ void add_now(std::string& html, const OverviewPage& page) {
   html += "</dl>\n</section>\n";
 }
 
+void add_devices(std::string& html, const core::DevicesInUse& devices) {
+  const std::vector<std::string> lines = core::device_lines(devices);
+  if (lines.empty()) return;
+  html += "<section>\n<h2>What computes</h2>\n<ul class=\"list\">\n";
+  for (const std::string& line : lines) html += fmt::format("<li><div>{}</div></li>\n", escape(line));
+  html += "</ul>\n</section>\n";
+}
+
 void add_run(std::string& html, const OverviewPage& page, const db::Run& run) {
   const std::string which = hidden("run", run.run_id);
   const bool running = run.state == db::RunState::running;
@@ -153,6 +161,7 @@ std::string render_overview(const OverviewPage& page) {
   if (!problems.empty()) html += "</ul>\n";
   html += "</section>\n";
   add_now(html, page);
+  add_devices(html, page.server.devices);
   html += "<div class=\"two\">\n";
   add_runs(html, page);
   add_maintenance(html, page);

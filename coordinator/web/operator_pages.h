@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/web/account_pages.h"
@@ -24,6 +25,7 @@ struct ServerView {
   std::string backup_failure;  // error of the last scheduled backup; empty: none
   WallTime certificate_ends = {};
   core::FailingMembers failing = {};  // in the run that is served
+  core::DevicesInUse devices = {};    // so are these
 };
 
 // The frame of each of an operator's pages.

@@ -138,6 +138,28 @@ constexpr Phrase kPlans[] = {
     {"the download of (.+), ([0-9.]+) Mbit/s, bounds the averaging at ([0-9.]+) s",
      QT_TRANSLATE_NOOP("Daemon", "The download of %1, %2 Mbit/s, bounds the averaging at %3 s.")}};
 
+// Reasons of client/policy, client/daemon and the trainer for leaving a graphics card alone.
+constexpr Phrase kCardReasons[] = {
+    {"switched off in the preferences", QT_TRANSLATE_NOOP("Daemon", "switched off in the preferences")},
+    {"somebody uses the computer", QT_TRANSLATE_NOOP("Daemon", "somebody uses the computer")},
+    {"no sensor tells whether somebody uses the computer",
+     QT_TRANSLATE_NOOP("Daemon", "no sensor tells whether somebody uses the computer")},
+    {"paused by you, until you resume it", QT_TRANSLATE_NOOP("Daemon", "paused by you, until you resume it")},
+    {"snoozed by you, until (.+)", QT_TRANSLATE_NOOP("Daemon", "snoozed by you, until %1")},
+    {"this LibTorch is built without CUDA", QT_TRANSLATE_NOOP("Daemon", "this LibTorch is built without CUDA")},
+    {"this kernel has no Landlock to confine its driver with",
+     QT_TRANSLATE_NOOP("Daemon", "this kernel has no Landlock to confine its driver with")},
+    {"the run's model is a program of the project's own, and gets no card",
+     QT_TRANSLATE_NOOP("Daemon", "the run's model is a program of the project's own, and gets no card")},
+    {"it was not allowed yet when the trainer started",
+     QT_TRANSLATE_NOOP("Daemon", "it was not allowed yet when the trainer started")},
+    {"its driver finds none: (.+)", QT_TRANSLATE_NOOP("Daemon", "its driver finds none: %1")},
+    {"it does not work: (.+)", QT_TRANSLATE_NOOP("Daemon", "it does not work: %1")}};
+
+// The library that a trainer computes with, by its own word.
+constexpr Phrase kLibraries[] = {{"(LibTorch .+) without CUDA", QT_TRANSLATE_NOOP("Daemon", "%1 without CUDA")},
+                                 {"(LibTorch .+) with (CUDA .+)", QT_TRANSLATE_NOOP("Daemon", "%1 with %2")}};
+
 // Refusals by a coordinator for a person who wants to join it, or a team, after the address that was asked.
 constexpr Phrase kRefusals[] = {
     {"the name '(.+)' is taken; '(.+)' may be free",
@@ -279,6 +301,33 @@ QString daemonWords(const std::string& sentence) {
 QString planWords(const std::string& sentence) {
   const QString said = QString::fromStdString(sentence);
   return phraseOf(said, kPlans).value_or(capitalized(said));
+}
+
+QString deviceWords(const wire::ComputingStatus& computing) {
+  if (!computing.device) {
+    return QCoreApplication::translate("Daemon", "What computes is known once the trainer has started.");
+  }
+  const auto& device = *computing.device;
+  QStringList parts{text(device.name.empty() ? device.kind : device.name)};
+  if (device.count > 1) parts.front() = QStringLiteral("%1 × %2").arg(countText(device.count), parts.front());
+  const auto own = static_cast<double>(device.memory_bytes);
+  const auto most = static_cast<double>(device.memory_max_bytes);
+  if (own > 0 && most > 0) {
+    const char* words = device.count > 1 ? QT_TRANSLATE_NOOP("Daemon", "at most %1 of %2 of memory each")
+                                         : QT_TRANSLATE_NOOP("Daemon", "at most %1 of %2 of memory");
+    parts << QCoreApplication::translate("Daemon", words).arg(bytesText(most), bytesText(own));
+  } else if (own > 0 || most > 0) {
+    parts << QCoreApplication::translate("Daemon", "%1 of memory").arg(bytesText(std::max(own, most)));
+  }
+  if (!device.precision.empty()) parts << text(device.precision);
+  const QString library = text(device.library);
+  if (!library.isEmpty()) parts << phraseOf(library, kLibraries).value_or(library);
+  return QCoreApplication::translate("Daemon", "Computes on %1").arg(parts.join(QStringLiteral(", ")));
+}
+
+QString cardWords(const std::string& sentence) {
+  const QString said = text(sentence);
+  return phraseOf(said, kCardReasons).value_or(said);
 }
 
 QString replyWords(const std::string& sentence) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shared/base/result.h"
+#include "shared/control/control.h"
 
 namespace starling::models {
 
@@ -13,6 +14,12 @@ QString daemonWords(const std::string& sentence);
 
 // The reason why the last averaging was planned as it was, a sentence of shared/swarm.
 QString planWords(const std::string& sentence);
+
+// The device that computes, in one sentence; also that it is not known yet.
+QString deviceWords(const wire::ComputingStatus& computing);
+
+// Why the graphics card does not compute, a sentence behind "The graphics card is not used:".
+QString cardWords(const std::string& sentence);
 
 // The daemon's answer to a command that succeeded.
 QString replyWords(const std::string& sentence);

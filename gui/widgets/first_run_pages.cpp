@@ -190,6 +190,9 @@ void GivePage::initializePage() {
       tr("<b>Public:</b> the name you choose next, and how many samples you contributed. Other volunteers' programs "
          "see this computer's network address; no page shows it."));
   facts.append(
+      tr("<b>For the project alone:</b> this computer's speed, and which processor or graphics card trains, with its "
+         "memory."));
+  facts.append(
       tr("<b>Never:</b> your files. Starling itself computes, shut off from your data and from the network; a program "
          "from the project runs only if you have allowed that very program, shut off in the same way."));
   facts.append(tr(

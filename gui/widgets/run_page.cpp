@@ -52,6 +52,18 @@ QString roleText(const std::string& role, double part) {
   return part > 0 ? RunPage::tr("contributes and averages a part") : RunPage::tr("contributes");
 }
 
+// The device that computes, and why the graphics card does not.
+QString computingText(const wire::DaemonStatus& status) {
+  const auto& device = status.computing.device;
+  std::string unused = device ? device->card_unused : std::string();
+  if (unused.empty() && status.rules.gpu_present && !status.rules.gpu) unused = status.rules.gpu_reason;
+  QString lines = models::deviceWords(status.computing);
+  if (!unused.empty()) {
+    lines += QLatin1Char('\n') + RunPage::tr("The graphics card is not used: %1").arg(models::cardWords(unused));
+  }
+  return lines;
+}
+
 }  // namespace
 
 RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent)
@@ -64,6 +76,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
           this)),
       phase_(new QLabel()),
       plan_(new QLabel()),
+      device_(new QLabel()),
       round_(new QProgressBar()),
       figures_(new FigureGrid()),
       contribution_(new Plot(tr("Samples of this computer by round"), PlotKind::amount)) {
@@ -72,6 +85,9 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   phase_->setFont(bold);
   phase_->setWordWrap(true);
   plan_->setWordWrap(true);
+  device_->setObjectName(QStringLiteral("device"));
+  device_->setWordWrap(true);
+  device_->setTextFormat(Qt::PlainText);  // it has names that a driver gave
   round_->setRange(0, kProgressSteps);
   round_->setAccessibleName(tr("Progress of the round"));
   for (const QString& caption :
@@ -86,6 +102,7 @@ RunPage::RunPage(models::DaemonModel& daemon, models::HistoryModel& history, QWi
   layout->addWidget(phase_);
   layout->addWidget(round_);
   layout->addWidget(figures_);
+  layout->addWidget(device_);
   layout->addWidget(contribution_, 1);
   layout->addWidget(heading);
   layout->addWidget(plan_);
@@ -124,6 +141,7 @@ void RunPage::showStatus() {
   figures_->set(kSwarm, models::numberText(status.swarm.samples_per_s, 1));
   figures_->set(kUpload, models::rateText(status.network.upload_bytes_per_s));
   figures_->set(kDownload, models::rateText(status.network.download_bytes_per_s));
+  device_->setText(computingText(status));
   plan_->setText(models::planWords(status.swarm.plan));
   plan_->setVisible(!status.swarm.plan.empty());
   const std::int64_t rounds = status.training.rounds_done + status.training.rounds_failed;

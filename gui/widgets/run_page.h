@@ -35,6 +35,7 @@ class RunPage : public QWidget {
   models::RowsModel* peers_;
   QLabel* phase_;
   QLabel* plan_;
+  QLabel* device_;
   QProgressBar* round_;
   FigureGrid* figures_;
   Plot* contribution_;

@@ -44,6 +44,7 @@
 #include "shared/base/result.h"
 #include "shared/control/control_views.h"
 #include "shared/control/preferences.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/protocol/team.h"
 
 namespace starling::wire {
@@ -209,6 +210,15 @@ struct RulesStatus {
 };
 constexpr std::size_t kUnknownMax = 16;
 
+// The trainer of the run under way, and the device that it computes on.
+struct ComputingStatus {
+  // Its trainer: "not started", "running", "ended" (a pause ends it; the next computation starts another).
+  std::string trainer = "not started";
+  // By the word of the last trainer that was ready. The reason why no card is used is complete here: that of the rules,
+  // too. Unset: no trainer has been ready yet, so it is not known.
+  std::optional<ComputeDevice> device;
+};
+
 // The reachability of this computer for other volunteers' computers, and its relaying between others.
 struct ReachStatus {
   std::string reachability;     // the coordinator's finding: "unknown", "reachable", "blocked"; empty: not heard yet
@@ -329,6 +339,7 @@ struct DaemonStatus {
   SwarmStatus swarm;
   LocalStepsStatus local_steps;
   NetworkStatus network;
+  ComputingStatus computing;
 };
 
 // The answer to one request: an error, or the one field that its command fills in.

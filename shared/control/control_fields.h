@@ -6,6 +6,7 @@
 
 #include "shared/control/control.h"
 #include "shared/control/pause_request.h"
+#include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
 #include "shared/wire/fields.h"
@@ -243,9 +244,15 @@ void each_field(Visitor& visit, Seen<Visitor, NetworkStatus>& network) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, ComputingStatus>& computing) {
+  visit("trainer", computing.trainer, kLineText);
+  visit("device", computing.device, kNullIfUnset);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   auto& [revision, version, phase, reason, ends_when, problems, paused, rules, membership, reach, update, training,
-         swarm, local_steps, network] = status;
+         swarm, local_steps, network, computing] = status;
   visit("revision", revision, kStatusCount);
   visit("version", version, kLineText);
   visit("phase", phase);
@@ -285,6 +292,7 @@ void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   visit("local_steps", local_steps, kLater);
   visit("reports_waiting", training.reports_waiting, kStatusCount);
   visit("network", network);
+  visit("computing", computing, kLater);
 }
 
 template <typename Visitor>

@@ -12,6 +12,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/checkpoint.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
@@ -52,6 +53,9 @@ struct RelayPart {
 // A member's computations.
 struct Computing {
   std::string failure{};  // why its trainer fails, again and again, for the operator: plain text; empty: it does not
+  // The device of its last trainer, for the operator; where the volunteer's rules leave a card alone, it says only that
+  // they do. Unset: no trainer of this run was ready yet.
+  std::optional<ComputeDevice> device{};
 };
 
 // A member's condition and measurements, sent at the interval that the last reply named.

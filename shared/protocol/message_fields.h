@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shared/protocol/checkpoint.h"
+#include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/error_reply.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/join.h"
@@ -211,6 +212,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("state_proof_wanted", message.trust.state_proof_wanted, kLeftOutIfUnset);
   visit("holding", message.trust.holding);
   visit("trainer_failure", message.computing.failure, Text{kTrainerFailureBytesMax}, kLeftOutIfUnset);
+  visit("device", message.computing.device);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 

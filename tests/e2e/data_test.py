@@ -5,6 +5,7 @@ And a volunteer whose trainer fails: its owner is told, and the operator."""
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import tempfile
@@ -184,8 +185,28 @@ class ManyForms(Project):
                 self.coordinator.start_run(name)
                 programs.wait_until(lambda: self.coordinator.run_status(name)["ledger_samples"] > 0, f"{name} is trained on")
                 self.assertEqual([p for p in self.volunteer.status()["problems"] if "trainer" in p], [])
+                if name == "good":
+                    self.both_sides_know_what_computes(name)
                 self.coordinator.pause_run(name)
                 self.say("run", "retire", self.coordinator.folder, name)
+
+    def both_sides_know_what_computes(self, run):
+        """The device is the trainer's own word: in the volunteer's status and doctor, and in the operator's commands alone."""
+        computing = self.volunteer.status()["computing"]
+        self.assertEqual(computing["trainer"], "running")
+        device = computing["device"]
+        self.assertIn(device["kind"], ("cpu", "cuda"))
+        self.assertRegex(device["library"], r"^LibTorch \S+ with")
+        self.assertEqual(device["precision"], "fp32")
+        words = ".*, ".join(re.escape(device.get(part, "")) for part in ("name", "precision", "library"))
+        self.assertRegex(self.volunteer.command("status").stdout, f"device     {words}")
+        self.assertRegex(self.volunteer.command("doctor", check=False).stdout, f"device    it computes on {words}")
+        programs.wait_until(lambda: re.search(f"computes on +1 computer: {words}",
+                                              self.say("run", "status", self.coordinator.folder, run)),
+                            "run status says what computes")
+        told = self.coordinator.run_status(run)
+        self.assertEqual(told["trainers_on_processors"] + told["trainers_on_cards"], 1)
+        self.assertEqual({field: told["devices"][0].get(field) for field in device}, device)
 
 
 class FailingTrainer(Project):
@@ -210,6 +231,8 @@ class FailingTrainer(Project):
         self.assertEqual(doctor.returncode, 4, doctor.stdout)
         self.assertIn("the trainer fails", doctor.stdout)
         self.assertNotIn("Nothing is wrong here", doctor.stdout)
+        self.assertIn("it is not known what computes", doctor.stdout)
+        self.assertIsNone(self.volunteer.status()["computing"]["device"])
 
         words = "the trainer of the only computer that should train fails: "
         programs.wait_until(lambda: words in self.say("run", "status", self.coordinator.folder, "good"),

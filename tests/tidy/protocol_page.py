@@ -17,6 +17,7 @@ CHAPTERS = [
     ("shared/protocol/names.h", "Names"),
     ("shared/protocol/states.h", "States of members and runs"),
     ("shared/protocol/heartbeat.h", "Heartbeats"),
+    ("shared/protocol/compute_device.h", "Devices that compute"),
     ("shared/protocol/round_report.h", "Reports of rounds"),
     ("shared/protocol/sample_lease.h", "Leases of samples"),
     ("shared/protocol/checkpoint.h", "Copies of the state"),
@@ -47,7 +48,7 @@ CHAPTERS = [
     ("shared/run/manifest_fields.h", "Bounds of the description of a run"),
     ("shared/control/control_fields.h", "Bounds between a daemon and its window"),
 ]
-DESCRIPTIONS = ["shared/protocol/message_fields.h", "shared/control/control_fields.h", "shared/run/manifest_fields.h"]
+DESCRIPTIONS = ["shared/protocol/message_fields.h", "shared/protocol/compute_device_fields.h", "shared/control/control_fields.h", "shared/run/manifest_fields.h"]
 INTRODUCTION = """# The protocol
 
 Everything that Starling's programs say to each other is declared in five folders, with its limits: [`shared/wire`](../shared/wire)

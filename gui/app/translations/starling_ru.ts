@@ -443,6 +443,78 @@
         <source>changing over to the project&apos;s next run</source>
         <translation>переход к следующему обучению проекта</translation>
     </message>
+    <message>
+        <source>switched off in the preferences</source>
+        <translation>отключена в настройках</translation>
+    </message>
+    <message>
+        <source>somebody uses the computer</source>
+        <translation>за компьютером кто-то работает</translation>
+    </message>
+    <message>
+        <source>no sensor tells whether somebody uses the computer</source>
+        <translation>ни один датчик не показывает, работает ли кто-то за компьютером</translation>
+    </message>
+    <message>
+        <source>paused by you, until you resume it</source>
+        <translation>приостановлена вами, пока вы её не возобновите</translation>
+    </message>
+    <message>
+        <source>snoozed by you, until %1</source>
+        <translation>отложена вами до: %1</translation>
+    </message>
+    <message>
+        <source>this LibTorch is built without CUDA</source>
+        <translation>эта LibTorch собрана без CUDA</translation>
+    </message>
+    <message>
+        <source>this kernel has no Landlock to confine its driver with</source>
+        <translation>в этом ядре нет Landlock, чтобы ограничить её драйвер</translation>
+    </message>
+    <message>
+        <source>the run&apos;s model is a program of the project&apos;s own, and gets no card</source>
+        <translation>модель — собственная программа проекта, видеокарта ей не даётся</translation>
+    </message>
+    <message>
+        <source>it was not allowed yet when the trainer started</source>
+        <translation>когда программа обучения запускалась, её ещё нельзя было использовать</translation>
+    </message>
+    <message>
+        <source>its driver finds none: %1</source>
+        <translation>драйвер её не находит: %1</translation>
+    </message>
+    <message>
+        <source>it does not work: %1</source>
+        <translation>она не работает: %1</translation>
+    </message>
+    <message>
+        <source>What computes is known once the trainer has started.</source>
+        <translation>На чём идут вычисления, станет известно, когда запустится программа обучения.</translation>
+    </message>
+    <message>
+        <source>at most %1 of %2 of memory each</source>
+        <translation>не более %1 из %2 памяти на каждую</translation>
+    </message>
+    <message>
+        <source>at most %1 of %2 of memory</source>
+        <translation>не более %1 из %2 памяти</translation>
+    </message>
+    <message>
+        <source>%1 of memory</source>
+        <translation>%1 памяти</translation>
+    </message>
+    <message>
+        <source>Computes on %1</source>
+        <translation>Вычисляет: %1</translation>
+    </message>
+    <message>
+        <source>%1 without CUDA</source>
+        <translation>%1 без CUDA</translation>
+    </message>
+    <message>
+        <source>%1 with %2</source>
+        <translation>%1 с %2</translation>
+    </message>
 </context>
 <context>
     <name>Format</name>
@@ -1276,6 +1348,10 @@
     <message>
         <source>&lt;b&gt;To stop:&lt;/b&gt; the button Pause in Starling&apos;s window; for good, “Leave this project…” in the menu ☰ there.</source>
         <translation>&lt;b&gt;Остановить:&lt;/b&gt; кнопка «Пауза» в окне Starling; насовсем – «Покинуть этот проект…» там же в меню ☰.</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;For the project alone:&lt;/b&gt; this computer&apos;s speed, and which processor or graphics card trains, with its memory.</source>
+        <translation>&lt;b&gt;Только для проекта:&lt;/b&gt; скорость этого компьютера, а также какой процессор или какая видеокарта обучает и сколько там памяти.</translation>
     </message>
 </context>
 <context>
@@ -2145,6 +2221,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>Measuring the model on data it has not seen</source>
         <translation>Модель проверяется на незнакомых данных</translation>
+    </message>
+    <message>
+        <source>The graphics card is not used: %1</source>
+        <translation>Видеокарта не используется: %1</translation>
     </message>
 </context>
 <context>

@@ -71,6 +71,33 @@ TEST_CASE("what limits it without being wrong is a note") {
   CHECK(is_well(examine(facts)));
 }
 
+TEST_CASE("doctor says what computes by the trainer's word, and never that a card may be used") {
+  const auto text_of = [](const Facts& facts, const std::string& about) {
+    for (const Finding& finding : examine(facts)) {
+      if (finding.about == about) return finding.text;
+    }
+    return std::string();
+  };
+  Facts facts = well();
+  facts.status.rules.gpu_present = true;
+  CHECK(text_of(facts, "device") == "it is not known what computes, since the trainer has not started yet");
+  CHECK(text_of(facts, "graphics") == "there is a card; the trainer will say whether it can use it");
+  facts.status.rules.gpu = false;
+  facts.status.rules.gpu_reason = "switched off in the preferences";
+  CHECK(text_of(facts, "graphics") == "there is a card; not used now: switched off in the preferences");
+  facts.status.computing.device = {.kind = "cpu", .name = "AMD EPYC", .card_unused = "it does not work: out of order"};
+  CHECK(text_of(facts, "device") == "it computes on AMD EPYC");
+  CHECK(text_of(facts, "graphics") == "there is a card; not used: it does not work: out of order");
+  CHECK(health_of(facts, "graphics") == Health::note);
+  facts.status.rules.gpu_present = false;
+  facts.status.computing.device->card_unused.clear();
+  CHECK(text_of(facts, "graphics") == "no card that can train was found");
+  facts.status.computing.device = {.kind = "cuda", .name = "NVIDIA A40", .precision = "bf16"};
+  CHECK(text_of(facts, "graphics") == "there is a card, and it trains");
+  CHECK(text_of(facts, "device") == "it computes on NVIDIA A40, bf16");
+  CHECK(health_of(facts, "graphics") == Health::good);
+}
+
 TEST_CASE("for programs it is one object") {
   Facts facts = well();
   facts.no_daemon = Error{ErrorCode::unavailable, "gone"};

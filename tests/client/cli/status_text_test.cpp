@@ -83,10 +83,28 @@ TEST_CASE("limits, data and blind spots are shown") {
   status.rules.month_bytes_forecast = 4'000'000'000;
   status.rules.unknown = {"idle time", "full screen"};
   const std::string text = cli::format_status(status);
-  CHECK(text.find("1 processor thread, 2.0 GB memory; no graphics card: somebody uses the computer\n") !=
-        std::string::npos);
+  CHECK(text.find("1 processor thread, 2.0 GB memory\n") != std::string::npos);
+  CHECK(text.find("  card       not used: somebody uses the computer\n") != std::string::npos);
   status.rules.gpu_present = false;
-  CHECK(cli::format_status(status).find("graphics") == std::string::npos);
+  CHECK(cli::format_status(status).find("  card") == std::string::npos);
   CHECK(text.find("1.5 GB this month of 5.0 GB, about 4.0 GB by its end\n") != std::string::npos);
   CHECK(text.find("idle time, full screen: no sensor tells here") != std::string::npos);
+}
+
+TEST_CASE("what computes is shown once the trainer has said it, with why a card does not") {
+  wire::DaemonStatus status;
+  status.membership.project = "Birds";
+  CHECK(cli::format_status(status).find("  device     not known yet: the trainer has not started\n") !=
+        std::string::npos);
+  status.computing.device = {.kind = "cpu",
+                             .name = "AMD EPYC",
+                             .memory_bytes = 16'000'000'000,
+                             .memory_max_bytes = 8'000'000'000,
+                             .library = "LibTorch 1.13.1 without CUDA",
+                             .precision = "fp32",
+                             .card_unused = "this LibTorch is built without CUDA"};
+  const std::string text = cli::format_status(status);
+  CHECK(text.find("  device     AMD EPYC, at most 8.0 of 16.0 GB memory, fp32, LibTorch 1.13.1 without CUDA\n") !=
+        std::string::npos);
+  CHECK(text.find("  card       not used: this LibTorch is built without CUDA\n") != std::string::npos);
 }

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tests/support/temp_dir.h"
 
@@ -87,6 +90,22 @@ TEST_CASE("programs are known by the kernel's name and by that of their file") {
   CHECK(*programs == std::vector<std::string>{"Cyberpunk2077.e", "Cyberpunk2077.exe", "a-program-with-",
                                               "a-program-with-a-long-name", "kworker/0:1"});
   CHECK_FALSE(has_gpu(root.path()));
+}
+
+TEST_CASE("a card is seen by its driver's file, whatever its number, or on the bus where it has no driver") {
+  const auto sees = [](const std::vector<std::pair<std::string, std::string>>& files) {
+    const TempDir root;
+    for (const auto& [file, text] : files) put(root / file, text + "\n");
+    return has_gpu(root.path());
+  };
+  CHECK(sees({{"dev/nvidia0", ""}}));
+  CHECK(sees({{"dev/nvidia12", ""}}));
+  CHECK(sees({{"dev/kfd", ""}}));
+  CHECK_FALSE(sees({{"dev/nvidiactl", ""}, {"dev/nvidia", ""}}));
+  const std::string device = "sys/bus/pci/devices/0000:01:00.0/";
+  CHECK(sees({{device + "vendor", "0x10de"}, {device + "class", "0x030200"}}));
+  CHECK_FALSE(sees({{device + "vendor", "0x10de"}, {device + "class", "0x040300"}}));  // its sound
+  CHECK_FALSE(sees({{device + "vendor", "0x8086"}, {device + "class", "0x030000"}}));
 }
 
 TEST_CASE("this very program is among those that run") {

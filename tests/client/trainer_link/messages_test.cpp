@@ -71,9 +71,11 @@ TEST_CASE("a reply arrives as it was sent") {
   reply.evaluation = {2.5, 1000};
   reply.layout = {123, 2};
   reply.text = std::string("a\0b", 3);
+  reply.device = {.kind = "cuda", .count = 2, .name = "NVIDIA A40", .card_unused = "none"};
   const auto got = decode_reply(bytes_of(encode(reply)));
   REQUIRE(got.ok());
   CHECK(got->sequence == 9);
+  CHECK(got->device == reply.device);
   CHECK(got->batch.loss_sum == 12.5);
   CHECK(got->evaluation.bytes == 1000);
   CHECK_FALSE(got->evaluation.accuracy);
@@ -149,6 +151,12 @@ TEST_CASE("what a project's program says when it fails is plain, and tokens are 
   Reply reply = testing::filled<Reply>();
   reply.text = pack_tokens(std::vector<int>{27, 0x9b, 10});
   CHECK(decode_reply(bytes_of(encode(reply)))->text == reply.text);
+}
+
+TEST_CASE("what a trainer says of its device is plain") {
+  Reply reply = testing::filled<Reply>();
+  reply.device.name = "card\x1b[2J\n";
+  CHECK(decode_reply(bytes_of(encode(reply)))->device.name == "card?[2J ");
 }
 
 TEST_CASE("a batch ahead of the first round is refused, and an error that nobody knows") {

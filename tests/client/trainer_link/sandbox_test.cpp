@@ -106,7 +106,8 @@ TEST_CASE("without Landlock a confined trainer opens no file at all, and leaves 
   CHECK(prisoner.tries_to("socket inet") != "done");
   const std::string confinement = prisoner.view().confinement;
   CHECK_MESSAGE(confinement.find("opens no file at all") != std::string::npos, confinement);
-  CHECK_MESSAGE(confinement.find("is left alone") != std::string::npos, confinement);
+  REQUIRE(prisoner.view().device);
+  CHECK(prisoner.view().device->card_unused == "this kernel has no Landlock to confine its driver with");
   CHECK(prisoner.view().starts == 1);
 }
 
@@ -119,24 +120,40 @@ TEST_CASE("a card's driver gets its device files and nothing more" * doctest::sk
   CHECK(prisoner.tries_to("create " + (folder / "new").string()) != "done");
   CHECK(prisoner.tries_to("write /dev/null") != "done");
   CHECK(prisoner.tries_to("ioctl") != "done");  // not a command of such a driver
-  const std::string confinement = prisoner.view().confinement;
+  const auto device = prisoner.view().device;
+  REQUIRE(device);
   if (has_landlock(prisoner)) {
-    CHECK_MESSAGE(confinement.ends_with("; computes on cpu with 50 % of its memory"), confinement);
+    CHECK(device->card_unused.empty());
+    CHECK(device->memory_max_bytes == 500);
   } else {
-    CHECK_MESSAGE(confinement.find("is left alone: this kernel has no Landlock") != std::string::npos, confinement);
+    CHECK(device->card_unused == "this kernel has no Landlock to confine its driver with");
   }
 }
 
-TEST_CASE("a card that does not work, or is not there, leaves the processor") {
-  Prisoner none(false, 40);
-  CHECK(none.tries_to("thread") == "done");
-  CHECK(none.view().confinement == "not confined");
-  Prisoner broken(false, 50, "broken_card");
-  CHECK(broken.tries_to("thread") == "done");
-  CHECK(broken.view().confinement == "not confined; without the graphics card: it fell off the bus");
-  Prisoner working(false, 50);
-  CHECK(working.tries_to("thread") == "done");
-  CHECK(working.view().confinement == "not confined; computes on cpu with 50 % of its memory");
+TEST_CASE("a card that does not work, or is not there, leaves the processor, and the trainer says why") {
+  const auto device_of = [](Prisoner&& prisoner) {
+    CHECK_FALSE(prisoner.view().device);  // nothing is known before it has started
+    CHECK(prisoner.tries_to("thread") == "done");
+    CHECK(prisoner.view().confinement == "not confined");
+    REQUIRE(prisoner.view().device);
+    return *prisoner.view().device;
+  };
+  CHECK(device_of(Prisoner(false, 40)).card_unused == "there is none");
+  CHECK(device_of(Prisoner(false, 50, "broken_card")).card_unused == "it fell off the bus");
+  const wire::ComputeDevice working = device_of(Prisoner(false, 50));
+  CHECK(working.card_unused.empty());
+  CHECK(working.name == "an abacus");
+  CHECK(working.precision == "fp32");
+  CHECK(working.memory_bytes == 1000);
+  CHECK(working.memory_max_bytes == 500);
+  CHECK(device_of(Prisoner(false, 0)).card_unused.empty());  // none was allowed: who did not allow it knows why
+}
+
+TEST_CASE("a trainer's words about its device come out plain and short") {
+  Prisoner boastful(false, 50, "boastful");
+  CHECK(boastful.tries_to("thread") == "done");
+  REQUIRE(boastful.view().device);
+  CHECK(boastful.view().device->name == "?[2J" + std::string(wire::kDeviceNameBytesMax - 4, 'x'));
 }
 
 TEST_CASE("the same attempts succeed outside the sandbox, so they prove something") {

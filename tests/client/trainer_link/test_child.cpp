@@ -192,17 +192,23 @@ class QuadraticTrainer final : public session::Trainer {
   std::optional<optim::LocalSteps> local_;
 };
 
-Result<std::unique_ptr<session::Trainer>> make_trainer(const TrainerResources& resources) {
+Result<MadeTrainer> make_trainer(const TrainerResources& resources) {
   Behaviour behaviour = behaviour_of_this_child();
   if (behaviour.name == "refuse") return Error{ErrorCode::unsupported, "no trainer today"};
   if (behaviour.name == "die_at_start") ::_exit(3);
-  return std::unique_ptr<session::Trainer>(new QuadraticTrainer(resources, std::move(behaviour)));
+  wire::ComputeDevice device;
+  device.kind = resources.devices.front();
+  device.name = behaviour.name == "boastful" ? "\x1b[2J" + std::string(5000, 'x') : "an abacus";
+  device.memory_bytes = 1000;
+  device.precision = "fp32";
+  return MadeTrainer{std::make_unique<QuadraticTrainer>(resources, std::move(behaviour)), std::move(device)};
 }
 
 // Declares this machine's processor to be a card, so that everything that follows from having a card happens.
 Result<std::vector<std::string>> open_cards(int memory_percent) {
+  if (memory_percent != 50) return Error{ErrorCode::not_found, "there is none"};
   if (behaviour_of_this_child().name == "broken_card") return Error{ErrorCode::internal, "it fell off the bus"};
-  return memory_percent == 50 ? std::vector<std::string>{"cpu"} : std::vector<std::string>();
+  return std::vector<std::string>{"cpu"};
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ class Visitor {
     STARLING_ASSIGN(const session::BatchReport report, trainer_->train_batch({0, 0, 0, kBatch}, gradient));
     return report.loss_sum / static_cast<double>(kBatch);
   }
+  [[nodiscard]] TrainerProcess& trainer() const { return *trainer_; }
   // A kernel without Landlock runs no program at all.
   [[nodiscard]] bool was_refused(const Result<double>& result) const {
     return !result.ok() && result.error().message.find("no Landlock") != std::string::npos;
@@ -101,6 +102,16 @@ struct Listener {
 };
 
 }  // namespace
+
+TEST_CASE("a program gets no card, and its trainer's owner reads why") {
+  Visitor visitor("1.0", false);
+  visitor.trainer().set_share({.threads = 1, .memory_bytes = 0, .gpu_memory_percent = 50});
+  REQUIRE(visitor.result().ok());
+  REQUIRE(visitor.trainer().view().device);
+  CHECK(visitor.trainer().view().device->kind == "cpu");
+  CHECK(visitor.trainer().view().device->card_unused ==
+        "the run's model is a program of the project's own, and gets no card");
+}
 
 TEST_CASE("a program cannot read the volunteer's files") {
   const testing::TempDir home;

@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "client/session/byte_tokens.h"
 #include "client/trainer_link/trainer_process.h"
+#include "shared/base/machine_limits.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/run/model_layout.h"
 
 using namespace starling;
@@ -93,6 +97,15 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   if (!before.ok()) FAIL(before.error().message);
   CHECK(before->bits_per_byte > 6);
   CHECK(trainer.view().confinement.find("seccomp") != std::string::npos);
+  const auto device = trainer.view().device;
+  REQUIRE(device);
+  MESSAGE("computes on: ", wire::to_text(*device));
+  CHECK(device->kind == "cpu");
+  CHECK(device->count == 1);
+  CHECK(device->memory_bytes == memory_allowed_bytes());
+  CHECK(device->library.starts_with("LibTorch "));
+  CHECK(device->precision == "fp32");
+  CHECK(device->card_unused.empty());
   const double first = train(trainer, 0, 1);
   train(trainer, 1, kRounds / 2);
   REQUIRE(::kill(trainer.view().pid, SIGKILL) == 0);
@@ -109,6 +122,32 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   CHECK(trainer.view().starts == 2);
   CHECK(trainer.view().deaths == 1);
   MESSAGE("wrote: ", session::bytes_of_tokens(*text));
+}
+
+TEST_CASE("a trainer that may use a card and has none says why, and the precision that it computes in") {
+  TrainerProcessOptions options = options_of_a_small_run();
+  options.manifest.precision = wire::Precision::bf16;
+  options.limits.gpu_memory_percent = 50;
+  options.limits.memory_bytes = std::uint64_t{4} << 30;
+  auto made = TrainerProcess::create(std::move(options));
+  REQUIRE(made.ok());
+  TrainerProcess& trainer = **made;
+  REQUIRE(trainer.initialize().ok());
+  REQUIRE(trainer.evaluate().ok());
+  const auto device = trainer.view().device;
+  REQUIRE(device);
+  if (!device->is_processor()) return;
+  CHECK_FALSE(device->card_unused.empty());
+  if (device->library.ends_with("without CUDA")) {
+    CHECK(device->card_unused == (trainer.view().confinement.find("Landlock (ABI") != std::string::npos
+                                      ? "this LibTorch is built without CUDA"
+                                      : "this kernel has no Landlock to confine its driver with"));
+  }
+  CHECK(device->memory_max_bytes == std::int64_t{4} << 30);
+  std::stringstream facts;
+  facts << std::ifstream("/proc/cpuinfo").rdbuf();
+  const bool fast = facts.str().find("_bf16") != std::string::npos;  // amx_bf16, avx512_bf16
+  CHECK(device->precision == (fast ? "bf16" : "fp32"));
 }
 
 TEST_CASE("without Landlock the trainer opens no file after its start, and computes the same bits") {

@@ -305,6 +305,20 @@ TEST_CASE("a run is served as soon as it exists, and another once that one runs 
   CHECK(client.get("/v1/status")->body.find("\"run_id\":\"two\"") != std::string::npos);
 }
 
+TEST_CASE("what members compute on is counted for everybody, and named to the operator alone") {
+  Pair project;
+  project.ada.beat.computing.device = {.kind = "cuda", .name = "a card to remember"};
+  REQUIRE(project.ada.call().ok());
+  REQUIRE(project.bob.call().ok());
+  const std::string body = project.stranger().get("/v1/status")->body;
+  CHECK_MESSAGE(
+      body.find(R"("trainers_on_processors":0,"trainers_on_cards":1,"trainers_untold":1)") != std::string::npos, body);
+  CHECK(body.find("to remember") == std::string::npos);
+  const core::DevicesInUse devices = project.run().devices();
+  REQUIRE(devices.alike.size() == 1);
+  CHECK(devices.alike.front().device.name == "a card to remember");
+}
+
 TEST_CASE("a manifest that the project did not sign is not served") {
   TestProject project;
   const db::Run forged = make_run("one", crypto::PrivateKey::generate(), db::RunState::running);

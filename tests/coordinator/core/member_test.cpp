@@ -171,4 +171,37 @@ TEST_CASE("members whose trainers fail are counted among those that should compu
   CHECK(swarm.members.failing().count == 0);
 }
 
+TEST_CASE("what members compute on is summed up by device, the most frequent first, and is bounded") {
+  RunParts swarm;
+  const auto on = [&swarm](wire::ComputeDevice device) {
+    wire::Heartbeat beat = swarm.training();
+    beat.computing.device = std::move(device);
+    return beat;
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(device_lines(swarm.members.devices()).empty());
+  (void)swarm.call(1, swarm.training());
+  CHECK(swarm.members.device_sums() == DeviceSums{0, 0, 1});
+  CHECK(device_lines(swarm.members.devices()) == Lines{"1 computer: not told yet, or the program is older than that"});
+  const wire::ComputeDevice card{.kind = "cuda", .name = "NVIDIA A40", .memory_bytes = 48'000'000'000};
+  wire::ComputeDevice processor{.kind = "cpu", .name = "Z80", .memory_bytes = 8'000'000'000, .card_unused = "no CUDA"};
+  (void)swarm.call(1, on(card));
+  (void)swarm.call(2, on(processor));
+  processor.memory_bytes = 4'000'000'000;
+  (void)swarm.call(3, on(processor));
+  wire::Heartbeat paused = on(card);
+  paused.phase = wire::MemberPhase::paused;
+  (void)swarm.call(4, paused);
+  CHECK(swarm.members.device_sums() == DeviceSums{2, 1, 0});
+  CHECK(device_lines(swarm.members.devices()) ==
+        Lines{"2 computers: Z80, 4.0 GB memory; some have more memory; a graphics card is not used: no CUDA",
+              "1 computer: NVIDIA A40, 48.0 GB memory"});
+  for (int i = 0; i < 30; ++i) (void)swarm.call(5 + i, on({.kind = "cpu", .name = "no. " + std::to_string(i)}));
+  const DevicesInUse devices = swarm.members.devices();
+  CHECK(devices.alike.size() == kDevicesShownMax);
+  CHECK(devices.alike.front().members == 2);
+  CHECK(devices.others == 32 - static_cast<int>(kDevicesShownMax));
+  CHECK(device_lines(devices).back() == "12 computers: further devices");
+}
+
 }  // namespace starling::core::testing

@@ -307,6 +307,11 @@ TEST_CASE("what needs attention comes first") {
   page.server.failing = {3, 3, "no <tensor>"};
   CHECK(says("The trainers of all 3 computers fail: no &lt;tensor&gt;."));
   page.server.failing = {};
+  CHECK(render_overview(page).find("What computes") == std::string::npos);
+  page.server.devices.alike = {{{.kind = "cpu", .name = "<Z80>"}, 2}};
+  page.server.devices.untold = 1;
+  CHECK(render_overview(page).find("<li><div>2 computers: &lt;Z80&gt;</div></li>\n<li><div>1 computer: not told") !=
+        std::string::npos);
   page.last_round = WallTime{now.unix_ms - to_ms(3h)};
   CHECK(says("The last round ended 3 h ago"));
   page.last_round = now;

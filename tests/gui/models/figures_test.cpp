@@ -68,6 +68,25 @@ TEST_CASE("the daemon's sentences keep their causes and figures") {
   CHECK(daemonWords("something new") == QStringLiteral("Something new"));
 }
 
+TEST_CASE("what computes is one sentence, with why a card does not") {
+  wire::ComputingStatus computing;
+  CHECK(deviceWords(computing) == QStringLiteral("What computes is known once the trainer has started."));
+  computing.device = {.kind = "cuda",
+                      .count = 2,
+                      .name = "NVIDIA A40",
+                      .memory_bytes = 48'000'000'000,
+                      .memory_max_bytes = 24'000'000'000,
+                      .library = "LibTorch 2.6.0 with CUDA 12.4",
+                      .precision = "bf16"};
+  CHECK(deviceWords(computing) == QStringLiteral("Computes on 2 × NVIDIA A40, at most 24.0 GB of 48.0 GB of memory "
+                                                 "each, bf16, LibTorch 2.6.0 with CUDA 12.4"));
+  computing.device = {.kind = "cpu", .memory_bytes = 16'000'000'000};
+  CHECK(deviceWords(computing) == QStringLiteral("Computes on cpu, 16.0 GB of memory"));
+  CHECK(cardWords("this LibTorch is built without CUDA") == QStringLiteral("this LibTorch is built without CUDA"));
+  CHECK(cardWords("its driver finds none: no 7 of 9") == QStringLiteral("its driver finds none: no 7 of 9"));
+  CHECK(cardWords("something new") == QStringLiteral("something new"));
+}
+
 TEST_CASE("tables keep numbers as numbers, for sorting, and speak with their headers") {
   RowsModel rows({QStringLiteral("Name"), QStringLiteral("Samples")});
   rows.setRows({{QStringLiteral("Ada"), qlonglong{1200}}});

@@ -93,6 +93,15 @@ DaemonStatus full_status() {
   s.network.download_bytes_per_s = 2e6;
   s.network.bytes_sent = 1'000'000'000'000;
   s.network.bytes_received = 12;
+  s.computing.trainer = "running";
+  s.computing.device = {.kind = "cuda",
+                        .count = 2,
+                        .name = "NVIDIA A40",
+                        .memory_bytes = 48'000'000'000,
+                        .memory_max_bytes = 24'000'000'000,
+                        .library = "LibTorch 2.6.0 with CUDA 12.4",
+                        .precision = "bf16",
+                        .card_unused = "none"};
   return s;
 }
 
@@ -261,29 +270,32 @@ TEST_CASE("statuses and pauses have these texts") {
         R"(ize":0,"samples_per_s":0,"samples_accumulated":0,"plan":""},"loss":0,"validation_bits_per_byte":null,"va)"
         R"(lidation_round":0,"rounds_done":0,"rounds_failed":0,"local_steps":{"mixings":0,"mixings_missed":0,"sprea)"
         R"(d":0},"reports_waiting":0,"network":{"upload_bytes_per_s":0,"download_bytes_per_s":0,"bytes_sent":0,"byt)"
-        R"(es_received":0}}})"
+        R"(es_received":0},"computing":{"trainer":"not started","device":null}}})"
         "\n");
-  CHECK(encode_status(full_status()) ==
-        R"({"revision":7,"version":"0.9","phase":"training","reason":"why","ends_when":"when","problems":["a","b",")"
-        R"(c","d","e","f","g","h"],"paused":true,"rules":{"code":"battery","action":"plug it in","action_command":")"
-        R"(prefs set on_battery yes","ends_at_ms":1800000000000,"pause_after_round":true,"threads":4,"memory_bytes")"
-        R"(:1073741824,"gpu_present":true,"gpu":false,"gpu_reason":"somebody is at work","unknown":["idle time","ba)"
-        R"(ttery"],"month_bytes":9,"month_averaging_bytes":5,"month_models_bytes":3,"month_coordinator_bytes":1,"mo)"
-        R"(nth_bytes_max":100,"month_bytes_forecast":50},"project":"Zürich \"birds\"\\","display_name":"Ada","proje)"
-        R"(cts":2,"run_id":"run","run_title":"A run","run_state":"running","peer":"03030303030303030303030303030303)"
-        R"(03030303030303030303030303030303","listen_port":4000,"reach":{"reachability":"blocked","address":"192.0.)"
-        R"(2.7","relay":"0505050505050505050505050505050505050505050505050505050505050505","relay_problem":"busy",")"
-        R"(mapped_port":4001,"mapped_by":"UPnP","mapping_problem":"no router","links_relayed":1,"clients":2,"stream)"
-        R"(s":3,"bytes":7000000},"update":{"state":"available","text":"1.2 is out","version":"1.2","notes":"Faster.)"
-        R"(","notes_url":"https://example.org/","required":"1.1","can_install":true,"checked_ms":17},"coordinator_a)"
-        R"(way":true,"round":12,"state_round":11,"state_digest":"04040404040404040404040404040404040404040404040404)"
-        R"(04040404040404","synced":true,"samples_this_round":8,"target_batch_size":96,"samples_total":1000,"sample)"
-        R"(s_credited":900,"credit":0.125,"samples_per_s":2.5,"swarm":{"size":10,"samples_per_s":25,"samples_accumu)"
-        R"(lated":40,"plan":"all lines"},"loss":1.5,"validation_bits_per_byte":2.25,"validation_accuracy":0.5,"vali)"
-        R"(dation_round":10,"rounds_done":9,"rounds_failed":1,"local_steps":{"mixings":6,"mixings_missed":2,"spread)"
-        R"(":0.01},"reports_waiting":3,"network":{"upload_bytes_per_s":1000000,"download_bytes_per_s":2000000,"byte)"
-        R"(s_sent":1000000000000,"bytes_received":12}})"
-        "\n");
+  CHECK(
+      encode_status(full_status()) ==
+      R"({"revision":7,"version":"0.9","phase":"training","reason":"why","ends_when":"when","problems":["a","b",")"
+      R"(c","d","e","f","g","h"],"paused":true,"rules":{"code":"battery","action":"plug it in","action_command":")"
+      R"(prefs set on_battery yes","ends_at_ms":1800000000000,"pause_after_round":true,"threads":4,"memory_bytes")"
+      R"(:1073741824,"gpu_present":true,"gpu":false,"gpu_reason":"somebody is at work","unknown":["idle time","ba)"
+      R"(ttery"],"month_bytes":9,"month_averaging_bytes":5,"month_models_bytes":3,"month_coordinator_bytes":1,"mo)"
+      R"(nth_bytes_max":100,"month_bytes_forecast":50},"project":"Zürich \"birds\"\\","display_name":"Ada","proje)"
+      R"(cts":2,"run_id":"run","run_title":"A run","run_state":"running","peer":"03030303030303030303030303030303)"
+      R"(03030303030303030303030303030303","listen_port":4000,"reach":{"reachability":"blocked","address":"192.0.)"
+      R"(2.7","relay":"0505050505050505050505050505050505050505050505050505050505050505","relay_problem":"busy",")"
+      R"(mapped_port":4001,"mapped_by":"UPnP","mapping_problem":"no router","links_relayed":1,"clients":2,"stream)"
+      R"(s":3,"bytes":7000000},"update":{"state":"available","text":"1.2 is out","version":"1.2","notes":"Faster.)"
+      R"(","notes_url":"https://example.org/","required":"1.1","can_install":true,"checked_ms":17},"coordinator_a)"
+      R"(way":true,"round":12,"state_round":11,"state_digest":"04040404040404040404040404040404040404040404040404)"
+      R"(04040404040404","synced":true,"samples_this_round":8,"target_batch_size":96,"samples_total":1000,"sample)"
+      R"(s_credited":900,"credit":0.125,"samples_per_s":2.5,"swarm":{"size":10,"samples_per_s":25,"samples_accumu)"
+      R"(lated":40,"plan":"all lines"},"loss":1.5,"validation_bits_per_byte":2.25,"validation_accuracy":0.5,"vali)"
+      R"(dation_round":10,"rounds_done":9,"rounds_failed":1,"local_steps":{"mixings":6,"mixings_missed":2,"spread)"
+      R"(":0.01},"reports_waiting":3,"network":{"upload_bytes_per_s":1000000,"download_bytes_per_s":2000000,"byte)"
+      R"(s_sent":1000000000000,"bytes_received":12},"computing":{"trainer":"running","device":{"kind":"cuda","count":2)"
+      R"(,"name":"NVIDIA A40","memory_bytes":48000000000,"memory_max_bytes":24000000000,"library":"LibTorch 2.6.0 )"
+      R"(with CUDA 12.4","precision":"bf16","card_unused":"none"}}})"
+      "\n");
   CHECK(encode(PauseRequest{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");
   CHECK(encode(PauseRequest{PauseKind::after_round, {5}, "film \"night\"", true, {6}}) ==
         R"({"pause":"after_round","until_ms":5,"reason":"film \"night\"","gpu_pause":true,"gpu_until_ms":6})");

@@ -54,6 +54,14 @@ inline Heartbeat full_heartbeat() {
   beat.evaluation = EvaluationReport{16, 2.125, 10000, 0.375};
   beat.process = 99;
   beat.next_draw = 12;
+  beat.computing.device = ComputeDevice{.kind = "cuda",
+                                        .count = 2,
+                                        .name = "NVIDIA A40",
+                                        .memory_bytes = 48'000'000'000,
+                                        .memory_max_bytes = 24'000'000'000,
+                                        .library = "LibTorch 2.6.0 with CUDA 12.4",
+                                        .precision = "bf16",
+                                        .card_unused = "none"};
   beat.reports = {full_report(), {}};
   return beat;
 }

@@ -83,28 +83,31 @@ TEST_CASE("messages about rounds have these texts") {
         R"({"protocol":2,"run_id":"","phase":"joining","state_round":0,"state_digest":"0000000000000000000000000000)"
         R"(000000000000000000000000000000000000","samples_this_round":0,"samples_per_s":0,"batch_seconds":0,"listen)"
         R"(_port":0,"upload_bytes_per_s":0,"download_bytes_per_s":0,"reports":[]})");
-  CHECK(encode(full_heartbeat()) ==
-        R"({"protocol":2,"run_id":"fortunes","phase":"averaging","state_round":17,"state_digest":"0707070707070)"
-        R"(707070707070707070707070707070707070707070707070707","samples_this_round":48,"samples_per_s":12.5,"b)"
-        R"(atch_seconds":0.1,"batch_jitter":0.25,"listen_port":4000,"upload_bytes_per_s":1250000,"download_byte)"
-        R"(s_per_s":10000000,"round_trip_s":0.04,"posted_at":"0505050505050505050505050505050505050505050505050)"
-        R"(505050505050505","relay_bytes_per_s":500000,"evaluation":{"round":16,"bits_per_byte":2.125,"bytes":1)"
-        R"(0000,"accuracy":0.375},"process":99,"next_draw":12,"reports":[{"round":16,"group":"03030303030303030)"
-        R"(303030303030303","autonomous":true,"members":["01010101010101010101010101010101010101010101010101010)"
-        R"(10101010101","0202020202020202020202020202020202020202020202020202020202020202"],"contributions":[{")"
-        R"(peer":"0101010101010101010101010101010101010101010101010101010101010101","samples":40,"draw":7},{"pe)"
-        R"(er":"0202020202020202020202020202020202020202020202020202020202020202","samples":0}],"grid":{"column)"
-        R"(":2,"accepted":[40,0,8]},"base_digest":"070707070707070707070707070707070707070707070707070707070707)"
-        R"(0707","result_digest":"09090909090909090909090909090909","state_digest":"080808080808080808080808080)"
-        R"(8080808080808080808080808080808080808","loss":1.25,"averaging_ms":120,"bytes_sent":1048576,"bytes_re)"
-        R"(ceived":2097152,"complaints":[{"peer":"0202020202020202020202020202020202020202020202020202020202020)"
-        R"(202","fault":"slow"},{"peer":"0101010101010101010101010101010101010101010101010101010101010101","fau)"
-        R"(lt":"absent"}],"signed_by":{"key":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b")"
-        R"(,"signature":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c)"
-        R"(0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c"}},{"round":0,"group":"00000000000000000000000000000000",)"
-        R"("autonomous":false,"members":[],"contributions":[],"result_digest":"00000000000000000000000000000000)"
-        R"(","state_digest":"0000000000000000000000000000000000000000000000000000000000000000","loss":0,"averag)"
-        R"(ing_ms":0,"bytes_sent":0,"bytes_received":0}]})");
+  CHECK(
+      encode(full_heartbeat()) ==
+      R"({"protocol":2,"run_id":"fortunes","phase":"averaging","state_round":17,"state_digest":"0707070707070)"
+      R"(707070707070707070707070707070707070707070707070707","samples_this_round":48,"samples_per_s":12.5,"b)"
+      R"(atch_seconds":0.1,"batch_jitter":0.25,"listen_port":4000,"upload_bytes_per_s":1250000,"download_byte)"
+      R"(s_per_s":10000000,"round_trip_s":0.04,"posted_at":"0505050505050505050505050505050505050505050505050)"
+      R"(505050505050505","relay_bytes_per_s":500000,"evaluation":{"round":16,"bits_per_byte":2.125,"bytes":1)"
+      R"(0000,"accuracy":0.375},"process":99,"next_draw":12,"device":{"kind":"cuda","count":2,"name":"NVIDIA A40","memory_bytes":)"
+      R"(48000000000,"memory_max_bytes":24000000000,"library":"LibTorch 2.6.0 with CUDA 12.4","precision":"bf16",)"
+      R"("card_unused":"none"},"reports":[{"round":16,"group":"03030303030303030)"
+      R"(303030303030303","autonomous":true,"members":["01010101010101010101010101010101010101010101010101010)"
+      R"(10101010101","0202020202020202020202020202020202020202020202020202020202020202"],"contributions":[{")"
+      R"(peer":"0101010101010101010101010101010101010101010101010101010101010101","samples":40,"draw":7},{"pe)"
+      R"(er":"0202020202020202020202020202020202020202020202020202020202020202","samples":0}],"grid":{"column)"
+      R"(":2,"accepted":[40,0,8]},"base_digest":"070707070707070707070707070707070707070707070707070707070707)"
+      R"(0707","result_digest":"09090909090909090909090909090909","state_digest":"080808080808080808080808080)"
+      R"(8080808080808080808080808080808080808","loss":1.25,"averaging_ms":120,"bytes_sent":1048576,"bytes_re)"
+      R"(ceived":2097152,"complaints":[{"peer":"0202020202020202020202020202020202020202020202020202020202020)"
+      R"(202","fault":"slow"},{"peer":"0101010101010101010101010101010101010101010101010101010101010101","fau)"
+      R"(lt":"absent"}],"signed_by":{"key":"0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b")"
+      R"(,"signature":"0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c)"
+      R"(0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c"}},{"round":0,"group":"00000000000000000000000000000000",)"
+      R"("autonomous":false,"members":[],"contributions":[],"result_digest":"00000000000000000000000000000000)"
+      R"(","state_digest":"0000000000000000000000000000000000000000000000000000000000000000","loss":0,"averag)"
+      R"(ing_ms":0,"bytes_sent":0,"bytes_received":0}]})");
 }
 
 TEST_CASE("answers about rounds have these texts") {

@@ -1,4 +1,5 @@
 #include "shared/protocol/checkpoint.h"
+#include "shared/protocol/compute_device.h"
 #include "shared/protocol/error_reply.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/join.h"
@@ -28,13 +29,14 @@ RoundReport older_report(RoundIndex round) {
   return report;
 }
 
-// The heartbeat of a program that knows neither draws nor relays.
+// The heartbeat of a program that knows neither draws nor relays nor devices.
 Heartbeat older_heartbeat() {
   Heartbeat beat = full_heartbeat();
   beat.relaying.posted_at = {};
   beat.relaying.bytes_per_s = 0;
   beat.process = 0;
   beat.next_draw = 0;
+  beat.computing = {};
   beat.reports = {older_report(15), older_report(16)};
   return beat;
 }
@@ -278,6 +280,52 @@ TEST_CASE("why a trainer fails arrives as it was sent, within its limit, and pro
   CHECK(decode_heartbeat(encode(beat))->computing.failure == "a ?[2Jb?");
   beat.computing.failure.assign(kTrainerFailureBytesMax + 1, 'x');
   refused(encode(beat), "trainer_failure");
+}
+
+TEST_CASE("what a trainer computes on arrives plain, within its limits, and may be missing or of a kind to come") {
+  Heartbeat beat = older_heartbeat();
+  CHECK(encode(beat).find("\"device\"") == std::string::npos);
+  CHECK_FALSE(decode_heartbeat(encode(beat))->computing.device);
+  beat.computing.device = ComputeDevice{.kind = "cpu"};
+  CHECK(encode(beat).find(R"("device":{"kind":"cpu"})") != std::string::npos);
+  CHECK(decode_heartbeat(encode(beat))->computing.device == beat.computing.device);
+  beat.computing.device = ComputeDevice{.kind = "tpu", .count = 8, .name = "a\x1b[2J", .precision = "fp8"};
+  const auto got = decode_heartbeat(encode(beat));
+  REQUIRE(got.ok());
+  CHECK(got->computing.device->kind == "tpu");
+  CHECK(got->computing.device->name == "a?[2J");
+  beat.computing.device->name.assign(kDeviceNameBytesMax + 1, 'x');
+  refused(encode(beat), "name");
+  beat.computing.device->name = "x";
+  beat.computing.device->count = 0;
+  refused(encode(beat), "count");
+}
+
+TEST_CASE("a device of any trainer fits into a message") {
+  ComputeDevice device{.kind = "cuda\n",
+                       .count = -3,
+                       .name = "\u202e" + std::string(kDeviceNameBytesMax - 1, 'x') + "é",
+                       .memory_bytes = INT64_MAX,
+                       .memory_max_bytes = -1,
+                       .card_unused = std::string(5000, '\n')};
+  device = within_bounds(device);
+  CHECK(device.kind == "cuda ");
+  CHECK(device.name == std::string(kDeviceNameBytesMax - 1, 'x'));
+  Heartbeat beat = older_heartbeat();
+  beat.computing.device = device;
+  const auto got = decode_heartbeat(encode(beat));
+  REQUIRE(got.ok());
+  CHECK(got->computing.device == device);
+}
+
+TEST_CASE("a device in words has what is known of it, and nothing else") {
+  CHECK(to_text(ComputeDevice{.kind = "cpu"}) == "a processor without a name");
+  CHECK(to_text(ComputeDevice{.kind = "tpu"}) == "a device without a name (tpu)");
+  CHECK(to_text(ComputeDevice{.kind = "cpu", .name = "Z80", .memory_bytes = 64'000'000'000}) == "Z80, 64.0 GB memory");
+  CHECK(to_text(ComputeDevice{.kind = "cpu", .name = "Z80", .memory_max_bytes = 2'000'000'000}) ==
+        "Z80, at most 2.0 GB memory");
+  CHECK(to_text(*full_heartbeat().computing.device) ==
+        "2 × NVIDIA A40, at most 24.0 of 48.0 GB memory each, bf16, LibTorch 2.6.0 with CUDA 12.4");
 }
 
 TEST_CASE("how a member is reached arrives as it was sent, and older programs say nothing of it") {

@@ -1,0 +1,36 @@
+#include "client/training/devices.h"
+
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/Device.h>
+#include <torch/version.h>
+
+#include "client/training/graphics_card.h"
+
+namespace starling::training {
+
+std::string library_name() {
+  const std::string name = std::string("LibTorch ") + TORCH_VERSION;
+  const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
+  if (!cuda.hasCUDART()) return name + " without CUDA";
+  const long version = cuda.versionCUDART();  // 12040 is 12.4
+  return name + " with CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+wire::ComputeDevice describe_devices(const std::vector<std::string>& names, const Processor& processor) {
+  const c10::Device first(names.front());
+  wire::ComputeDevice device;
+  device.kind = c10::DeviceTypeName(first.type(), /*lower_case=*/true);
+  device.count = static_cast<int>(names.size());
+  device.library = library_name();
+  if (first.is_cpu()) {
+    device.name = processor.name;
+    device.memory_bytes = processor.memory_bytes;
+  } else {
+    const GraphicsCard card = graphics_card(first.has_index() ? first.index() : 0);
+    device.name = card.name;
+    device.memory_bytes = card.memory_bytes;
+  }
+  return device;
+}
+
+}  // namespace starling::training

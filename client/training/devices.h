@@ -1,0 +1,19 @@
+// The words for what this trainer computes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/training/processor.h"
+#include "shared/protocol/compute_device.h"
+
+namespace starling::training {
+
+// The LibTorch that is loaded: "LibTorch 2.6.0 with CUDA 12.4", "LibTorch 1.13.1 without CUDA".
+std::string library_name();
+
+// Kind, count, name, memory and library of LibTorch's devices, which are alike: "cpu", or "cuda:0", "cuda:1" …
+// once they are open.
+wire::ComputeDevice describe_devices(const std::vector<std::string>& names, const Processor& processor);
+
+}  // namespace starling::training
