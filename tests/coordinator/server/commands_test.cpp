@@ -209,7 +209,7 @@ TEST_CASE("a backup taken while the project is served can be restored and served
     CHECK(process.end().status == 0);
   }
   CHECK(server.command({"serve", copy}).says("is a backup"));
-  CHECK(server.command({"status", copy}).says("restore '" + copy + "'"));
+  CHECK(server.command({"status", copy}).says("restore " + copy + " NEW-DIR"));
   CHECK(server.command({"restore", copy, "--verify"}).says("is whole"));
   const std::string restored = (server.folder / "restored").string();
   REQUIRE(server.restore_with_keys(copy, restored).status == 0);
