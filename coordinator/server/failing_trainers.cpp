@@ -12,6 +12,7 @@ namespace starling::server {
 namespace {
 
 constexpr std::size_t kSheetBytesMax = 4096;
+constexpr Duration kWritesApart = std::chrono::seconds(10);  // a member may say something else at each call
 
 std::filesystem::path sheet_of(const Project& project) { return project.files.at("failing.json"); }
 
@@ -45,8 +46,9 @@ void FailingTrainers::look(const std::optional<api::ServedRun>& served, TimePoin
   if (fails && (served->failing.all() || tells != told_) && lines_.admit(now)) {
     log_warning("run '{}': {}", served->manifest.run_id, core::failing_text(served->failing));
   }
-  if (tells == told_) return;
+  if (tells == told_ || now < next_write_) return;
   told_ = tells;
+  next_write_ = now + kWritesApart;
   std::error_code unknown;
   if (!fails) {
     std::filesystem::remove(sheet_of(project_), unknown);

@@ -18,12 +18,13 @@ namespace starling::server {
 class FailingTrainers {
  public:
   explicit FailingTrainers(const Project& project) : project_(project) {}
-  // Looks at the run that is served. Logs, now and then, and writes down, what has changed.
+  // Looks at the run that is served. Logs, and writes down, what has changed, both now and then only.
   void look(const std::optional<api::ServedRun>& served, TimePoint now);
 
  private:
   const Project& project_;
   std::string told_;  // last written
+  TimePoint next_write_{};
   LogLimit lines_{std::chrono::minutes(1)};
 };
 
