@@ -254,7 +254,7 @@ Status clone_run(const CloneOptions& options) {
     return Error{ErrorCode::already_exists,
                  fmt::format("'{}' exists already; choose another file for the draft", options.file.string())};
   }
-  STARLING_TRY(write_file_atomically(
+  STARLING_TRY(write_where_told(
       options.file, fmt::format("# Made from run '{}'. Change what is to be different, then: run create\n\n{}",
                                 run.run_id, manifest::write_operator_manifest(draft))));
   fmt::print("a draft of run '{}' is in '{}'; change it, then: starling-coordinator run create {} {}\n",

@@ -92,8 +92,11 @@ TEST_CASE("a retired run is on no list and starts no more, and a new one is made
   CHECK(server.command({"run", "status", server.directory, "poems-1"}).says("'poems-1' is retired"));
 
   const std::string draft = (server.folder / "next.toml").string();
+  std::filesystem::create_symlink("drafts.toml", draft);
   const Ended cloned = server.command({"run", "clone", server.directory, "poems-1", draft});
   REQUIRE_MESSAGE(cloned.status == 0, cloned.output);
+  CHECK(std::filesystem::is_symlink(draft));
+  CHECK(std::filesystem::exists(server.folder / "drafts.toml"));
   CHECK(server.command({"run", "clone", server.directory, "poems-1", draft}).says("exists already"));
   const Ended created = server.command({"run", "create", server.directory, draft});
   REQUIRE_MESSAGE(created.status == 0, created.output);
