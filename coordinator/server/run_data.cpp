@@ -70,7 +70,8 @@ Status look_at_mirrored(DataIntake& intake, const std::vector<wire::Shard>& shar
     const std::filesystem::path file = from / shards[i].file.sha256.hex();
     std::error_code unknown;
     if (std::filesystem::exists(file, unknown)) {
-      STARLING_TRY(intake.look_at_train({.file = file}));
+      STARLING_ASSIGN(const DataIntake::Taken found, intake.look_at_train({.file = file}));
+      STARLING_TRY(check_listed(found, shards[i].file, shards[i].items, file));
     } else {
       elsewhere += 1;
     }
