@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "coordinator/dataset/progress.h"
+#include "shared/base/plain_text.h"
 #include "shared/net/address_policy.h"
 #include "shared/web/web_client.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMegabyte = 1'000'000;
 
-void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void tell(const std::string& line) { fmt::print(stderr, "{}\n", plain_line(line)); }
 
 // Connections that the other end has closed end no program meanwhile.
 class NoSigpipe {

@@ -16,6 +16,7 @@
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
 #include "shared/base/files.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/shell_words.h"
 #include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
@@ -192,7 +193,7 @@ Status create_run(const CreateOptions& options) {
   STARLING_TRY(stores.training.runs.create(run));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
-  for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", plain_line(note));
   print_created(manifest, directory);
   return {};
 }
