@@ -15,6 +15,7 @@
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
+#include "coordinator/server/staged_artefacts.h"
 #include "shared/base/files.h"
 #include "shared/base/plain_text.h"
 #include "shared/base/shell_words.h"
@@ -150,6 +151,22 @@ Status print_classes(const OpenedRun& opened) {
   return {};
 }
 
+// Takes the run's files into the project once all of it is accepted, and completes its manifest.
+Status take_run_over(const CreateOptions& options, const Project& project, manifest::OperatorManifest& wanted) {
+  wire::RunManifest& manifest = wanted.manifest;
+  STARLING_ASSIGN(StagedArtefacts staged, StagedArtefacts::create(project.files.artefacts()));
+  STARLING_TRY(take_data_over(wanted, staged.folder(), options.held_out_may_repeat));
+  STARLING_TRY(check_mask(manifest, staged.folder()));
+  if (wire::has_program(manifest.model)) {
+    STARLING_TRY(import_script(wanted.source, staged.folder(), manifest.model.script));
+  }
+  const Status sound = wire::check_manifest(manifest);
+  if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", options.manifest.string()));
+  if (!options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, project, staged.folder()));
+  STARLING_TRY(name_initial_state(manifest, staged.folder()));
+  return staged.publish();
+}
+
 }  // namespace
 
 Status create_run(const CreateOptions& options) {
@@ -173,14 +190,8 @@ Status create_run(const CreateOptions& options) {
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
-  STARLING_TRY(take_data_over(*wanted, project.files.artefacts(), options.held_out_may_repeat));
-  STARLING_TRY(check_mask(manifest, project.files.artefacts()));
+  STARLING_TRY(take_run_over(options, project, *wanted));
   const bool is_script = wire::has_program(manifest.model);
-  if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
-  const Status sound = wire::check_manifest(manifest);
-  if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", manifest_file.string()));
-  if (!options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, project));
-  STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
   STARLING_ASSIGN(const auto signed_manifest,
                   manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
   STARLING_TRY(record_artefacts(stores.training.artefacts, *wanted));
@@ -212,7 +223,10 @@ Status sign_run(const SignOptions& options) {
   }
   if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
   if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
-  if (!options.mirrors.empty() && !options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, opened.project));
+  if (!options.mirrors.empty() && !options.mirrors_later) {
+    STARLING_ASSIGN(const StagedArtefacts scratch, StagedArtefacts::create(opened.project.files.artefacts()));
+    STARLING_TRY(ask_mirrors(manifest.data, opened.project, scratch.folder()));
+  }
   if (begins_unsigned(opened.run, manifest)) {
     STARLING_TRY(name_initial_state(manifest, opened.project.files.artefacts()));
   }
