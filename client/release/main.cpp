@@ -54,8 +54,8 @@ Status make_key(const Arguments& arguments) {
                  fmt::format("'{}' is there already: a lost key cannot be made again", arguments.key.string())};
   }
   const crypto::PrivateKey key = crypto::PrivateKey::generate();
-  STARLING_TRY(write_file_atomically(arguments.key, key.to_pem(), {.mode = kSecretMode}));
-  STARLING_TRY(write_file_atomically(arguments.key.string() + ".pub", key.public_key().to_pem()));
+  STARLING_TRY(write_where_told(arguments.key, key.to_pem(), {.mode = kSecretMode}));
+  STARLING_TRY(write_where_told(arguments.key.string() + ".pub", key.public_key().to_pem()));
   fmt::print("{}\n{}.pub\n", arguments.key.string(), arguments.key.string());
   return {};
 }

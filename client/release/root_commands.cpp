@@ -207,7 +207,7 @@ Status sign_file(const RootOptions& options) {
   if (!options.key.empty()) STARLING_TRY(sign_with_key(all, options.key));
   if (!options.old_key.empty()) STARLING_TRY(sign_with_old_key(all, options.old_key));
   STARLING_ASSIGN(const Counts counts, count_signatures(all));
-  STARLING_TRY(write_file_atomically(options.file, manifest::encode_joint_file(all.file) + "\n"));
+  STARLING_TRY(write_where_told(options.file, manifest::encode_joint_file(all.file) + "\n"));
   print_content(all);
   fmt::print("{}", counts.text);
   return {};

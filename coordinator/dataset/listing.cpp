@@ -5,31 +5,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "coordinator/dataset/text_check.h"
+#include "shared/base/plain_text.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
 namespace starling::dataset {
-namespace {
-
-bool may_be_listed(std::string_view name) {
-  ByteCounter counter;
-  counter.add(name);
-  const bool controls = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  return counter.finish().invalid == 0 && !controls;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Status check_class_names(std::span<const ImageClass> classes) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     bytes += classes[i].name.size() + 3;  // quotes and a comma
-    if (may_be_listed(classes[i].name)) continue;
+    if (is_plain_line(classes[i].name)) continue;
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("name the classes: the name of folder {} of {} is no UTF-8 or has control characters; "
-                             "rename it",
-                             i + 1, classes.size())};
+                 fmt::format("name the classes: the name of '{}', folder {} of {}, is no UTF-8, or has characters that "
+                             "control a terminal or the direction of text; rename it",
+                             plain_line(classes[i].name), i + 1, classes.size())};
   }
   if (bytes <= kClassNamesBytesMax) return {};
   return Error{
@@ -57,7 +48,7 @@ Result<std::vector<std::string>> class_names_of(std::string_view listing) {
         reader.list("classes", kClassNamesBytesMax,
                     [&names](wire::JsonReader& item) { item.text("", names.emplace_back(), kClassNamesBytesMax); });
       });
-  if (!all.ok() || std::all_of(all->begin(), all->end(), may_be_listed)) return all;
+  if (!all.ok() || std::all_of(all->begin(), all->end(), is_plain_line)) return all;
   return Error{ErrorCode::corrupt, "listing of shards: the names of its classes have control characters"};
 }
 

@@ -6,6 +6,7 @@
 #include "coordinator/dataset/out_folder.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/machine_limits.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/words.h"
 
 namespace starling::server {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t kClassesTold = 100;  // the listing has all of them
 
-void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void tell(const std::string& line) { fmt::print(stderr, "{}\n", plain_line(line)); }
 
 // The labels of the classes, which the listing keeps.
 void print_classes(const std::vector<dataset::ImageClass>& classes) {
@@ -33,7 +34,7 @@ void print_prepared(const dataset::Prepared& prepared, const dataset::CutRequest
   fmt::print("{} {} to train on in {} shards, {} held out; {:.1f} MB\n", prepared.train_items, what,
              prepared.data.shards.size(), prepared.data.validation_items, static_cast<double>(bytes) / 1e6);
   print_classes(prepared.classes);
-  for (const std::string& note : prepared.notes) fmt::print("{}\n", note);
+  for (const std::string& note : prepared.notes) fmt::print("{}\n", plain_line(note));
   fmt::print(
       "put the files of '{}' on as many web servers (https) as you like; run create asks each for one of them.\n",
       cut.out.string());

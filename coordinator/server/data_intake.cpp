@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "shared/base/words.h"
+#include "shared/crypto/digest.h"
 
 namespace starling::server {
 namespace {
@@ -102,12 +103,19 @@ Result<DataIntake::Taken> DataIntake::train(const FilePart& part) {
   return Taken{file, look.parts.items};
 }
 
-Status DataIntake::look_at_train(const FilePart& part) {
+Result<DataIntake::Taken> DataIntake::look_at_train(const FilePart& part) {
   STARLING_ASSIGN(Look look, begin(part));
   search_->begin_training_file(look.parts);
-  STARLING_TRY(read_part(part, through(part, look)));
+  crypto::Sha256 digest;
+  wire::Artefact file;
+  STARLING_TRY(read_part(part, [&, look_at = through(part, look)](std::span<const std::uint8_t> bytes) -> Status {
+    digest.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    file.bytes += static_cast<std::int64_t>(bytes.size());
+    return look_at(bytes);
+  }));
   end(part, look);
-  return {};
+  file.sha256 = digest.finish();
+  return Taken{file, look.parts.items};
 }
 
 Result<std::vector<std::string>> DataIntake::judge(bool held_out_may_repeat) const {

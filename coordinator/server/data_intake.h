@@ -31,7 +31,7 @@ class DataIntake {
   Result<Taken> held_out(const FilePart& part);
   Result<Taken> train(const FilePart& part);
   // Like train(), without a copy.
-  Status look_at_train(const FilePart& part);
+  Result<Taken> look_at_train(const FilePart& part);
 
   // Judges all that was taken. invalid_argument: half of the held-out data or more stands in the training data, and
   // nobody asked for that; or too many samples have values that are not finite. Returns what the operator should know.

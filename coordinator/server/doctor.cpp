@@ -77,8 +77,8 @@ Result<wire::RunManifest> check_run(const Project& project, const db::Run& run) 
   if (!begins_unsigned(run, manifest)) return manifest;
   return Error{ErrorCode::failed_precondition,
                fmt::format("its manifest does not name the state that it begins with, so nobody can train it; run: "
-                           "starling-coordinator run sign '{}' {}",
-                           project.files.directory.string(), run.run_id)};
+                           "starling-coordinator run sign {} {}",
+                           shell_word(project.files.directory.string()), shell_word(run.run_id))};
 }
 
 // "item 5 of shard 0 in epoch 2"; items are counted from 0.

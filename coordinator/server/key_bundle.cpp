@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "coordinator/server/terminal.h"
+#include "shared/base/shell_words.h"
 #include "shared/crypto/digest.h"
 #include "shared/crypto/sealed_text.h"
 #include "shared/wire/json_reader.h"
@@ -94,9 +95,8 @@ std::string export_warning(const Project& project) {
   if (keys_were_exported(project)) return "";
   return fmt::format(
       "the project's private keys are on this machine only, and backups leave them out: without them a backup can not "
-      "be "
-      "served. Once, and after each change of keys: starling-coordinator keys export '{}' FILE",
-      project.files.directory.string());
+      "be served. Once, and after each change of keys: starling-coordinator keys export {} FILE",
+      shell_word(project.files.directory.string()));
 }
 
 Result<std::string> new_passphrase(const std::filesystem::path& file) {

@@ -61,7 +61,7 @@ Status take_root_offline(const KeysOptions& options) {
     return Error{ErrorCode::already_exists, fmt::format("'{}' exists already", options.root.string())};
   }
   const crypto::PrivateKey root = project.manifest_key;
-  STARLING_TRY(write_file_atomically(options.root, root.to_pem(), kSecret));
+  STARLING_TRY(write_where_told(options.root, root.to_pem(), kSecret));
   STARLING_TRY(rotate(project, root));
   fmt::print("the root is in '{}' and nowhere else: take it off this machine, twice; keys rotate needs it\n",
              options.root.string());
@@ -103,7 +103,7 @@ Status export_keys(const KeysOptions& options) {
   }
   STARLING_ASSIGN(const std::string passphrase, new_passphrase(options.passphrase_file));
   STARLING_ASSIGN(const std::string sealed, seal_keys(project.files, passphrase));
-  STARLING_TRY(write_file_atomically(options.to, sealed, kSecret));
+  STARLING_TRY(write_where_told(options.to, sealed, kSecret));
   STARLING_TRY(note_export(project));
   STARLING_ASSIGN(const auto database, open_database(project));
   const SystemClock clock;

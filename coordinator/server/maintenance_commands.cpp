@@ -6,6 +6,7 @@
 #include "coordinator/server/arguments.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/calendar.h"
+#include "shared/base/shell_words.h"
 
 namespace starling::server {
 
@@ -19,8 +20,8 @@ Status maintenance_on(const MaintenanceOptions& options) {
   }
   STARLING_TRY(operations::begin_maintenance(desk_of(*database, clock), wanted));
   fmt::print("volunteers are told: {}\n", operations::notice_of(wanted));
-  fmt::print("new computers and changes of accounts wait; end it with: starling-coordinator maintenance off '{}'\n",
-             options.directory.string());
+  fmt::print("new computers and changes of accounts wait; end it with: starling-coordinator maintenance off {}\n",
+             shell_word(options.directory.string()));
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "coordinator/dataset/progress.h"
+#include "shared/base/plain_text.h"
 #include "shared/net/address_policy.h"
 #include "shared/web/web_client.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMegabyte = 1'000'000;
 
-void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void tell(const std::string& line) { fmt::print(stderr, "{}\n", plain_line(line)); }
 
 // Connections that the other end has closed end no program meanwhile.
 class NoSigpipe {
@@ -98,18 +99,18 @@ void tell_of(const std::string& mirror, const Answer& answer) {
 
 }  // namespace
 
-Status ask_mirrors(const wire::DataOptions& data, const Project& project) {
+Status ask_mirrors(const wire::DataOptions& data, const Project& project, const std::filesystem::path& scratch) {
   if (data.mirrors.empty() || data.shards.empty()) return {};
   const wire::Artefact& shard =
       std::min_element(data.shards.begin(), data.shards.end(), [](const wire::Shard& a, const wire::Shard& b) {
         return a.file.bytes < b.file.bytes;
       })->file;
   const NoSigpipe guard;
-  const Scratch scratch(project.files.at("mirror-shard"));
+  const Scratch file(scratch / "mirror-shard");
   const net::AddressPolicy addresses = net::policy_for_coordinator(project.config.public_at.host);
   std::size_t working = 0;
   for (const std::string& mirror : data.mirrors) {
-    const Answer answer = ask(mirror, data, shard, addresses, scratch);
+    const Answer answer = ask(mirror, data, shard, addresses, file);
     tell_of(mirror, answer);
     if (answer.works.ok()) ++working;
   }

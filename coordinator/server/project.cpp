@@ -15,6 +15,7 @@
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "shared/base/os_error.h"
+#include "shared/base/shell_words.h"
 #include "shared/manifest/key_certificate.h"
 #include "shared/protocol/names.h"
 #include "shared/wire/json_reader.h"
@@ -269,9 +270,9 @@ Result<Project> load_project(const std::filesystem::path& directory) {
   std::error_code unknown;
   if (std::filesystem::exists(ProjectFiles(directory).sums(), unknown)) {
     return Error{ErrorCode::failed_precondition,
-                 fmt::format("'{0}' is a backup, and using it would change it; make a project of it with: "
-                             "starling-coordinator restore '{0}' NEW-DIR",
-                             directory.string())};
+                 fmt::format("'{}' is a backup, and using it would change it; make a project of it with: "
+                             "starling-coordinator restore {} NEW-DIR",
+                             directory.string(), shell_word(directory.string()))};
   }
   return read_project(directory);
 }

@@ -14,8 +14,10 @@
 #include "coordinator/server/run_beginning.h"
 #include "coordinator/server/run_data.h"
 #include "coordinator/server/run_script.h"
+#include "coordinator/server/staged_artefacts.h"
 #include "coordinator/server/trainers_seen.h"
 #include "shared/base/files.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/shell_words.h"
 #include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
@@ -162,6 +164,22 @@ Status print_classes(const OpenedRun& opened) {
   return {};
 }
 
+// Takes the run's files into the project once all of it is accepted, and completes its manifest.
+Status take_run_over(const CreateOptions& options, const Project& project, manifest::OperatorManifest& wanted) {
+  wire::RunManifest& manifest = wanted.manifest;
+  STARLING_ASSIGN(StagedArtefacts staged, StagedArtefacts::create(project.files.artefacts()));
+  STARLING_TRY(take_data_over(wanted, staged.folder(), options.held_out_may_repeat));
+  STARLING_TRY(check_mask(manifest, staged.folder()));
+  if (wire::has_program(manifest.model)) {
+    STARLING_TRY(import_script(wanted.source, staged.folder(), manifest.model.script));
+  }
+  const Status sound = wire::check_manifest(manifest);
+  if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", options.manifest.string()));
+  if (!options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, project, staged.folder()));
+  STARLING_TRY(name_initial_state(manifest, staged.folder()));
+  return staged.publish();
+}
+
 }  // namespace
 
 Status create_run(const CreateOptions& options) {
@@ -185,14 +203,8 @@ Status create_run(const CreateOptions& options) {
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
-  STARLING_TRY(take_data_over(*wanted, project.files.artefacts(), options.held_out_may_repeat));
-  STARLING_TRY(check_mask(manifest, project.files.artefacts()));
+  STARLING_TRY(take_run_over(options, project, *wanted));
   const bool is_script = wire::has_program(manifest.model);
-  if (is_script) STARLING_TRY(import_script(wanted->source, project.files.artefacts(), manifest.model.script));
-  const Status sound = wire::check_manifest(manifest);
-  if (!sound.ok()) return sound.error().prefixed(fmt::format("'{}'", manifest_file.string()));
-  if (!options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, project));
-  STARLING_TRY(name_initial_state(manifest, project.files.artefacts()));
   STARLING_ASSIGN(const auto signed_manifest,
                   manifest::sign_manifest(manifest, {project.manifest_key, project.key_certificate}));
   STARLING_TRY(record_artefacts(stores.training.artefacts, *wanted));
@@ -205,7 +217,7 @@ Status create_run(const CreateOptions& options) {
   STARLING_TRY(stores.training.runs.create(run));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
-  for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", plain_line(note));
   print_created(manifest, directory);
   return {};
 }
@@ -224,7 +236,10 @@ Status sign_run(const SignOptions& options) {
   }
   if (options.no_mirrors || !options.mirrors.empty()) manifest.data.mirrors = options.mirrors;
   if (manifest.data.mirrors.empty()) manifest.data.mirror_ca.clear();
-  if (!options.mirrors.empty() && !options.mirrors_later) STARLING_TRY(ask_mirrors(manifest.data, opened.project));
+  if (!options.mirrors.empty() && !options.mirrors_later) {
+    STARLING_ASSIGN(const StagedArtefacts scratch, StagedArtefacts::create(opened.project.files.artefacts()));
+    STARLING_TRY(ask_mirrors(manifest.data, opened.project, scratch.folder()));
+  }
   if (begins_unsigned(opened.run, manifest)) {
     STARLING_TRY(name_initial_state(manifest, opened.project.files.artefacts()));
   }
@@ -267,7 +282,7 @@ Status clone_run(const CloneOptions& options) {
     return Error{ErrorCode::already_exists,
                  fmt::format("'{}' exists already; choose another file for the draft", options.file.string())};
   }
-  STARLING_TRY(write_file_atomically(
+  STARLING_TRY(write_where_told(
       options.file, fmt::format("# Made from run '{}'. Change what is to be different, then: run create\n\n{}",
                                 run.run_id, manifest::write_operator_manifest(draft))));
   fmt::print("a draft of run '{}' is in '{}'; change it, then: starling-coordinator run create {} {}\n",

@@ -11,6 +11,7 @@
 #include "coordinator/server/artefact_import.h"
 #include "coordinator/server/data_intake.h"
 #include "shared/base/files.h"
+#include "shared/base/plain_text.h"
 #include "shared/base/words.h"
 
 namespace starling::server {
@@ -70,7 +71,8 @@ Status look_at_mirrored(DataIntake& intake, const std::vector<wire::Shard>& shar
     const std::filesystem::path file = from / shards[i].file.sha256.hex();
     std::error_code unknown;
     if (std::filesystem::exists(file, unknown)) {
-      STARLING_TRY(intake.look_at_train({.file = file}));
+      STARLING_ASSIGN(const DataIntake::Taken found, intake.look_at_train({.file = file}));
+      STARLING_TRY(check_listed(found, shards[i].file, shards[i].items, file));
     } else {
       elsewhere += 1;
     }
@@ -125,7 +127,7 @@ Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem:
   STARLING_TRY(wanted.source.shards.empty() ? take_files_over(intake, wanted.manifest.data, wanted.source)
                                             : take_shards_over(intake, wanted.manifest, wanted.source.shards, folder));
   STARLING_ASSIGN(const auto notes, intake.judge(held_out_may_repeat));
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", plain_line(note));
   return {};
 }
 

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "coordinator/api/api.h"
-#include "coordinator/dataset/digest_file.h"
 #include "coordinator/gate/address.h"
 #include "coordinator/gate/gate.h"
 #include "coordinator/server/arguments.h"
@@ -22,6 +21,7 @@
 #include "coordinator/server/metrics.h"
 #include "coordinator/server/people.h"
 #include "coordinator/server/run_beginning.h"
+#include "coordinator/server/staged_artefacts.h"
 #include "coordinator/server/trainers_seen.h"
 #include "coordinator/server/training.h"
 #include "coordinator/web/operator_site.h"
@@ -351,7 +351,7 @@ Status serve(const ServeOptions& options) {
   const sigset_t signals = hold_signals();
   allow_many_connections();
   STARLING_ASSIGN(const auto lock, lock_to_serve(project));
-  dataset::remove_abandoned_files(project.files.artefacts());
+  StagedArtefacts::remove_abandoned(project.files.artefacts());
   const SystemClock machine;
   const SleeplessClock elapsed;
   const SettledClock clock(machine, elapsed);

@@ -15,6 +15,7 @@
 #include "db/sqlite/open.h"
 #include "shared/base/calendar.h"
 #include "shared/base/clock.h"
+#include "shared/base/shell_words.h"
 #include "shared/protocol/limits.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
@@ -134,8 +135,8 @@ void print(const Project& project, const Overview& overview) {
     }
     if (!live.plan.empty()) fmt::print("  plan         {}\n", live.plan);
   } else {
-    fmt::print("  server       not serving; start it with: starling-coordinator serve '{}'\n",
-               project.files.directory.string());
+    fmt::print("  server       not serving; start it with: starling-coordinator serve {}\n",
+               shell_word(project.files.directory.string()));
   }
   for (std::size_t i = 0; i < overview.runs.size(); ++i) {
     const db::Run& run = overview.runs[i];
@@ -160,8 +161,8 @@ void print(const Project& project, const Overview& overview) {
   } else if (!project.config.database.empty()) {
     fmt::print("  backup       none from here; of the database, perhaps, on its server\n");
   } else {
-    fmt::print("  backup       none yet; make one with: starling-coordinator backup now '{}'\n",
-               project.files.directory.string());
+    fmt::print("  backup       none yet; make one with: starling-coordinator backup now {}\n",
+               shell_word(project.files.directory.string()));
   }
   if (overview.schedule) fmt::print("               {}\n", words_of(*overview.schedule));
   if (overview.backup_failure) {

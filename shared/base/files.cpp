@@ -36,6 +36,18 @@ Status write_and_sync(const std::filesystem::path& path, std::span<const std::st
   return {};
 }
 
+// Where a path leads to through symbolic links, also when nothing is there yet. A circle ends where it was met last.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kLinksMax = 40;  // the limit of the kernel
+  std::error_code problem;
+  for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(path, problem); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, problem);
+    if (problem) break;
+    path = path.parent_path() / next;  // `next` alone where it is absolute
+  }
+  return path;
+}
+
 }  // namespace
 
 Status sync_to_disk(const std::filesystem::path& path) {
@@ -85,12 +97,10 @@ Status write_file_atomically(const std::filesystem::path& path, std::span<const 
 }
 
 Status write_where_told(const std::filesystem::path& path, std::string_view bytes, const WriteOptions& options) {
-  std::error_code absent;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, absent);
   struct stat found {};
   // Asks for the path itself: the name of an open pipe, /dev/stdout say, leads nowhere else.
   if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) {
-    return write_file_atomically(absent ? path : target, bytes, options);
+    return write_file_atomically(behind_links(path), bytes, options);
   }
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) return os_error("write to", path, errno);

@@ -165,6 +165,18 @@ def check_words(path, text):
             yield Finding(path, number, f"{match.group(1)}: finish it, or write down what is true")
 
 
+# A command for people to copy, with a value between apostrophes: one in the value would end the word.
+QUOTED_IN_COMMAND = re.compile(r"""\bstarling(?:-[a-z]+)? (?:"\s*")?[a-z](?:[^";\n]|"\s*")*?'\{""")
+
+
+def check_commands(path, text):
+    if Path(path).parts[0] not in PRODUCT:
+        return
+    for match in QUOTED_IN_COMMAND.finditer(cpp_source.with_strings(text)):
+        yield Finding(path, text.count("\n", 0, match.end()) + 1,
+                      "a command that is printed for a shell: shell_word(…) instead of apostrophes")
+
+
 def check_header(path, text):
     code = cpp_source.without_comments(text)
     if not re.search(r"^#pragma once$", code, re.MULTILINE):
@@ -222,6 +234,7 @@ def check_file(path, text):
     yield from check_classes(path, text)
     yield from check_purity(path, text)
     yield from check_contracts(path, text)
+    yield from check_commands(path, text)
     if path.endswith(".h"):
         yield from check_header(path, text)
 

@@ -322,6 +322,16 @@ class Words(unittest.TestCase):
         self.assertEqual(len(errors("shared/base/a.h", "int x;\n")), 1)
         self.assertEqual(len(errors("shared/base/a.h", "#pragma once\nusing namespace std;\n")), 1)
 
+    def test_a_printed_command_quotes_for_the_shell(self):
+        for line in ["\"run: starling-coordinator run sign '{}' {}\"", "\"starling join '{0}'\"",
+                     "\"with: starling-coordinator \"\n  \"restore '{0}' NEW-DIR\""]:
+            self.assertEqual(len(errors("coordinator/server/a.cpp", f"auto t = {line};\n")), 1, line)
+            self.assertEqual(errors("tests/coordinator/server/a.cpp", f"auto t = {line};\n"), [], line)
+        for line in ["\"run: starling-coordinator run sign {} {}\"", "\"starlingd {} is ready in '{}'\"",
+                     "\"'{}' is a backup; restore it: starling-coordinator restore {}\"",
+                     "\"see starling status; in '{}'\""]:
+            self.assertEqual(errors("coordinator/server/a.cpp", f"auto t = {line};\n"), [], line)
+
     def test_pure_folders_take_time_and_chance_as_arguments(self):
         for line in ["auto t = clock.now();", "int r = std::rand();", "std::this_thread::sleep_for(x);",
                      "std::thread t;", "std::ofstream f;"]:

@@ -111,7 +111,10 @@ TEST_CASE("two people sign a feed, one after the other") {
   CHECK(at.sign("feed.json", "thief", "root.1.json") == 1);
   CHECK(at.sign("feed.json", "anna") == 1);  // by which root?
   CHECK(!at.feed_counts("root.1.json"));
+  fs::rename(at.file("feed.json"), at.file("there.json"));
+  fs::create_symlink("there.json", at.file("feed.json"));
   CHECK(at.sign("feed.json", "anna", "root.1.json") == 0);
+  CHECK(fs::is_symlink(at.file("feed.json")));
   CHECK(at.feed_counts("root.1.json"));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "coordinator/dataset/listing.h"
+#include "shared/base/plain_text.h"
 #include "shared/crypto/digest.h"
 #include "tests/support/temp_dir.h"
 
@@ -86,8 +87,14 @@ TEST_CASE("names that a listing cannot hold are refused") {
   put(folder / "cat/1.png");
   put(folder / "d\xff/1.png");
   CHECK_FALSE(find_images(folder.path()).ok());
-  const std::vector<ImageClass> controls = {{"cat", 1}, {"dog\x1b[2J", 1}};
-  CHECK_FALSE(check_class_names(controls).ok());
+  for (const std::string name : {"dog\x1b[2J", "dog\u009b2J", "dog\u202e", "dog\u2028"}) {
+    CAPTURE(name);
+    const std::vector<ImageClass> controls = {{"cat", 1}, {name, 1}};
+    const Status refused = check_class_names(controls);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message.find("'dog") != std::string::npos);
+    CHECK(is_plain_line(refused.error().message));
+  }
   const std::vector<ImageClass> many(200, {std::string(100, 'x'), 1});
   CHECK_FALSE(check_class_names(many).ok());
   const std::vector<ImageClass> good(1000, {"n01440764", 1});

@@ -4,7 +4,9 @@
 
 #include <csignal>
 #include <filesystem>
+#include <set>
 
+#include "coordinator/server/staged_artefacts.h"
 #include "db/schema/migrate.h"
 #include "shared/base/files.h"
 #include "tests/coordinator/server/server_harness.h"
@@ -78,6 +80,61 @@ TEST_CASE("a run is made from TOML, once, and only one runs at a time") {
   CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
 }
 
+TEST_CASE("a run that is refused leaves no copy of its data") {
+  TestServer server;
+  const auto artefacts = [&server] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(server.directory + "/artefacts")) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
+  };
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += std::to_string(i * 7919) + " ";
+  REQUIRE(write_file_atomically(server.folder / "a.txt", text).ok());
+  REQUIRE(write_file_atomically(server.folder / "b.txt", text + "more").ok());
+  const auto create = [&](const std::string& head, const std::string& held_out) {
+    const std::string toml = "run_id = \"other\"\n" + head +
+                             "[model]\nlayers = 1\nwidth = 16\nheads = 1\ncontext = 16\n"
+                             "[data]\ntrain = \"a.txt\"\nvalidation = \"" +
+                             held_out + "\"\nsampling = \"independent\"\n";
+    REQUIRE(write_file_atomically(server.folder / "other.toml", toml).ok());
+    return server.command({"run", "create", server.directory, (server.folder / "other.toml").string()});
+  };
+  CHECK(create("", "b.txt").says("--held-out-may-repeat"));
+  CHECK(artefacts().empty());
+  REQUIRE(server.create_run("one").status == 0);
+  const std::set<std::string> before = artefacts();
+  CHECK(before.size() == 2);
+  CHECK(create("", "b.txt").says("--held-out-may-repeat"));
+  CHECK(create("peers_max = 16\n", "missing.txt").status != 0);
+  CHECK(artefacts() == before);
+}
+
+TEST_CASE("files of a new run wait beside the artefacts, and those of a command that was killed are removed") {
+  const starling::testing::TempDir artefacts;
+  REQUIRE(ensure_directory(artefacts / "staged-1").ok());
+  REQUIRE(write_file_atomically(artefacts / "staged-1" / "half", "x").ok());
+  REQUIRE(write_file_atomically(artefacts / "staged-1.lock", "").ok());
+  REQUIRE(write_file_atomically(artefacts / "kept", "old").ok());
+  {
+    auto staged = server::StagedArtefacts::create(artefacts.path());
+    REQUIRE(staged.ok());
+    CHECK_FALSE(std::filesystem::exists(artefacts / "staged-1"));
+    CHECK_FALSE(server::StagedArtefacts::create(artefacts.path()).ok());
+    REQUIRE(write_file_atomically(staged->folder() / "kept", "new").ok());
+  }
+  CHECK(read_file(artefacts / "kept", 10).value() == "old");
+  {
+    auto staged = server::StagedArtefacts::create(artefacts.path());
+    REQUIRE(staged.ok());
+    REQUIRE(write_file_atomically(staged->folder() / "kept", "new").ok());
+    REQUIRE(staged->publish().ok());
+  }
+  CHECK(read_file(artefacts / "kept", 10).value() == "new");
+  CHECK(std::distance(std::filesystem::directory_iterator(artefacts.path()), {}) == 1);
+}
+
 TEST_CASE("a retired run is on no list and starts no more, and a new one is made from it") {
   TestServer server;
   REQUIRE(server.create_run("poems-1", "title = \"Poems\"\nseed = 9\n").status == 0);
@@ -92,8 +149,11 @@ TEST_CASE("a retired run is on no list and starts no more, and a new one is made
   CHECK(server.command({"run", "status", server.directory, "poems-1"}).says("'poems-1' is retired"));
 
   const std::string draft = (server.folder / "next.toml").string();
+  std::filesystem::create_symlink("drafts.toml", draft);
   const Ended cloned = server.command({"run", "clone", server.directory, "poems-1", draft});
   REQUIRE_MESSAGE(cloned.status == 0, cloned.output);
+  CHECK(std::filesystem::is_symlink(draft));
+  CHECK(std::filesystem::exists(server.folder / "drafts.toml"));
   CHECK(server.command({"run", "clone", server.directory, "poems-1", draft}).says("exists already"));
   const Ended created = server.command({"run", "create", server.directory, draft});
   REQUIRE_MESSAGE(created.status == 0, created.output);
@@ -209,7 +269,7 @@ TEST_CASE("a backup taken while the project is served can be restored and served
     CHECK(process.end().status == 0);
   }
   CHECK(server.command({"serve", copy}).says("is a backup"));
-  CHECK(server.command({"status", copy}).says("restore '" + copy + "'"));
+  CHECK(server.command({"status", copy}).says("restore " + copy + " NEW-DIR"));
   CHECK(server.command({"restore", copy, "--verify"}).says("is whole"));
   const std::string restored = (server.folder / "restored").string();
   REQUIRE(server.restore_with_keys(copy, restored).status == 0);

@@ -83,6 +83,26 @@ TEST_CASE("shards without mirrors are the coordinator's to serve; with mirrors w
   CHECK(mirrored.has(mirrored.wanted.manifest.data.tokenizer));
 }
 
+TEST_CASE("shards of mirrors that lie beside the listing are compared with it") {
+  Prepared prepared;
+  prepared.wanted.manifest.data.mirrors = {"https://mirror.example.org/"};
+  auto listed = wire::decode_listing(read_file(prepared.folder / "shards.json", 1 << 16).value());
+  const std::filesystem::path second = prepared.folder / listed->shards[1].file.sha256.hex();
+  const std::string sound = read_file(second, 1 << 20).value();
+  REQUIRE(write_file_atomically(second, shard_text(5001, 9)).ok());
+  const Status other = take_data_over(prepared.wanted, prepared.project.path());
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code == ErrorCode::corrupt);
+  CHECK(other.error().message.find("another digest") != std::string::npos);
+  REQUIRE(write_file_atomically(second, sound).ok());
+  CHECK(take_data_over(prepared.wanted, prepared.project.path()).ok());
+  listed->shards[1].items += 1;
+  REQUIRE(write_file_atomically(prepared.folder / "shards.json", wire::encode_listing(*listed)).ok());
+  const Status miscounted = take_data_over(prepared.wanted, prepared.project.path());
+  REQUIRE_FALSE(miscounted.ok());
+  CHECK(miscounted.error().message.find("5001 tokens or samples instead of 5002") != std::string::npos);
+}
+
 TEST_CASE("a further run can be made from the listing that is kept of a run's shards") {
   Prepared prepared;
   REQUIRE(take_data_over(prepared.wanted, prepared.project.path()).ok());

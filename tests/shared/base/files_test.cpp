@@ -46,6 +46,14 @@ TEST_CASE("links, pipes and devices that a person names stay what they are") {
   CHECK(std::filesystem::is_symlink(dir / "link"));
   CHECK(*read_file(dir / "target", 100) == "new");
 
+  std::filesystem::create_directory(dir / "elsewhere");
+  REQUIRE(::symlink("elsewhere/next", (dir / "first").c_str()) == 0);
+  REQUIRE(::symlink("../there", (dir / "elsewhere" / "next").c_str()) == 0);
+  REQUIRE(write_where_told(dir / "first", "made", {.mode = 0600}).ok());  // nothing is there yet
+  CHECK(std::filesystem::is_symlink(dir / "first"));
+  CHECK(std::filesystem::is_symlink(dir / "elsewhere" / "next"));
+  CHECK(*read_file(dir / "there", 100) == "made");
+
   REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
   const int reader = ::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
   REQUIRE(reader >= 0);
