@@ -243,7 +243,9 @@ void look_after(const TimedParts& parts, const Clock& clock, LogLimit& complaint
   tell("look at who is kept out", parts.people.denied.refresh());
   tell("look at maintenance", parts.maintenance.refresh(parts.stores.operation.settings));
   if (parts.leadership.leads()) {
-    parts.trainers.look(parts.training.run, clock.now());
+    const api::RunService& run = parts.training.run;
+    parts.trainers.look(
+        run.served(), [&run] { return run.devices(); }, clock.now());
     tell("look at backups", parts.backups.look());
     tell("sums of the last day and week", parts.stores.credit.standings.roll(clock.wall_now()));
   }

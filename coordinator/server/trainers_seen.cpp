@@ -56,8 +56,8 @@ Sheet read_sheet(const Project& project, const RunId& run_id) {
 
 }  // namespace
 
-void TrainersSeen::look(const api::RunService& run, TimePoint now) {
-  const auto served = run.served();
+void TrainersSeen::look(const std::optional<api::ServedRun>& served, const std::function<core::DevicesInUse()>& devices,
+                        TimePoint now) {
   const bool fails = served && served->failing.count > 0;
   const std::string failure = fails ? served->failing.why : "";
   if (fails && (served->failing.all() || failure != failure_told_) && lines_.admit(now)) {
@@ -66,7 +66,7 @@ void TrainersSeen::look(const api::RunService& run, TimePoint now) {
   failure_told_ = failure;
   if (now < next_write_) return;
   next_write_ = now + kWriteEvery;
-  write(served ? wire::encode_fields(Sheet{served->manifest.run_id, failure, run.devices()}) : "", now);
+  write(served ? wire::encode_fields(Sheet{served->manifest.run_id, failure, devices()}) : "", now);
 }
 
 void TrainersSeen::write(const std::string& sheet, TimePoint now) {

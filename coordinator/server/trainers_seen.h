@@ -3,6 +3,8 @@
 // from the server to the commands.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "coordinator/api/run_service.h"
@@ -19,8 +21,10 @@ namespace starling::server {
 class TrainersSeen {
  public:
   explicit TrainersSeen(const Project& project) : project_(project) {}
-  // Looks at the run that is served. Logs failures, now and then, and writes down what has changed, within seconds.
-  void look(const api::RunService& run, TimePoint now);
+  // Looks at the run that is served. Logs failures, and writes down what has changed, both now and then only. `devices`
+  // is called when it is time to write.
+  void look(const std::optional<api::ServedRun>& served, const std::function<core::DevicesInUse()>& devices,
+            TimePoint now);
 
  private:
   void write(const std::string& sheet, TimePoint now);
