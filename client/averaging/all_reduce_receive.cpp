@@ -241,8 +241,8 @@ Status AllReduce::Impl::on_seal(TimePoint now, Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Seal seal, wire::decode_seal(payload));
   STARLING_ASSIGN(const std::optional<Rank> liar, seals_.take(seal));
   if (liar) losses_.saw(*liar, wire::Fault::nonsense);
-  const bool has_result = outcome_ && outcome_->verdict == Verdict::averaged;
-  if (has_result && seals_.contradicts(seal)) outbox_.send_seal(from, seal.rank);
+  const bool knows = outcome_ && (outcome_->verdict == Verdict::averaged || outcome_->verdict == Verdict::called_off);
+  if (knows && seals_.contradicts(seal)) outbox_.send_seal(from, seal.rank);
   check_settled(now);
   return {};
 }

@@ -96,7 +96,8 @@ Result<ChildProcess> ChildProcess::spawn(const SpawnOptions& options) {
   std::vector<UniqueFd> parked;
   for (const int fd : options.fds) {
     parked.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, kParkedFd));
-    if (!parked.back()) return spawn_error(options.program, errno);
+    // Without room above kParkedFd the limit of open files is lower still, which the system calls an invalid argument.
+    if (!parked.back()) return spawn_error(options.program, errno == EINVAL ? EMFILE : errno);
   }
   SpawnArguments spawn_arguments;
   spawn_arguments.set_descriptors(parked, error_write.get());

@@ -14,11 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto reply = decode_reply({data, size}); reply.ok()) {
     VERIFY(reply->batch.samples >= 0 && reply->batch.loss_sum - reply->batch.loss_sum == 0);
-    // The text of a failure is made plain when it is read, and stays as it is then.
+    // The texts of a failure and of a device are made plain and cut when they are read, and stay as they are then.
     const std::string once = encode(*reply);
     const auto again = decode_reply({reinterpret_cast<const std::uint8_t*>(once.data()), once.size()});
     VERIFY(again.ok() && encode(*again) == once);
-    VERIFY(!reply->status.ok() || once == bytes);
   }
   return 0;
 }

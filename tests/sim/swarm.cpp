@@ -108,7 +108,7 @@ class Swarm final : private World, private Network::Mediator {
   void on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) override;
   void on_step(RoundIndex round, std::span<const float> before, std::span<const float> after) override {
     invariants_.on_step(round, before, after);
-    result_.distances[round] = Learner::distance(after.first(peers_.front()->parameters().size()));
+    result_.distances[round] = Learner::distance(after.first(wire::parameter_count(manifest_.model)));
   }
   void fail(std::string what) override { invariants_.fail(std::move(what)); }
   void on_mixed(const Peer& peer, const wire::GroupInfo& group, const averaging::AveragingOutcome& outcome) override;

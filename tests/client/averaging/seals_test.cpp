@@ -89,6 +89,23 @@ TEST_CASE("the victim of an owner that seals two results is not blamed, and the 
   }
 }
 
+TEST_CASE("who has its result only when the others have called the round off hears why") {
+  for (const bool victim : {false, true}) {
+    CAPTURE(victim);
+    GroupOptions options{.members = 8};
+    options.deferred.resize(8);
+    options.deferred[7] = true;
+    options.member_slowdown.assign(8, 1);
+    options.member_slowdown[7] = 30;
+    SplitGroup split(
+        options, [victim](Rank to) { return to == 7 ? victim : to % 2 == 0; }, true, 7);
+    for (const Rank rank : {0, 2, 3, 4, 5, 6, 7}) {
+      CAPTURE(rank);
+      CHECK(split.group.outcome(rank)->verdict == Verdict::called_off);
+    }
+  }
+}
+
 TEST_CASE("half of a group with other values: the round is called off, with the proof") {
   SplitGroup split({.members = 6}, [](Rank to) { return to % 2 == 0; });
   for (const Rank rank : {0, 2, 3, 4, 5}) {

@@ -16,9 +16,12 @@ constexpr double kLine = 1e6;  // bytes/s
 
 // A donor with a state of many chunks, for which two newcomers ask. Links are known by their address only.
 struct Donor {
+  explicit Donor(const DonationLimits& limits = {})
+      : donor([this](RoundIndex, const Digest&) { return state; }, 4, limits) {}
+
   std::vector<float> floats = std::vector<float>(64 * wire::kStateChunkFloats);
   std::shared_ptr<const StateSnapshot> state = std::make_shared<StateSnapshot>(snapshot_of(3, floats));
-  StateDonor donor{[this](RoundIndex, const Digest&) { return state; }, 4};
+  StateDonor donor;
   std::array<char, 2> links{};
   TimePoint now{seconds(100)};
 
@@ -142,9 +145,7 @@ TEST_CASE("a peer that nobody names gets no state: not after a while, and not by
 }
 
 TEST_CASE("a peer that has had its share of the day is told that the state is not here, and another is served") {
-  Donor f;
-  f.donor = StateDonor([&f](RoundIndex, const Digest&) { return f.state; }, 4,
-                       {.downloads_per_day = 2, .bytes_per_day_min = 0});
+  Donor f({.downloads_per_day = 2, .bytes_per_day_min = 0});
   for (int i = 0; i < 2; ++i) {
     f.ask(0);
     for (int chunk = 0; chunk < 64; ++chunk) REQUIRE(f.sends(0));

@@ -216,10 +216,9 @@ TEST_CASE("nothing but https is followed") {
 
 TEST_CASE("no control character of a host's gets into a message, and no letter is cut within") {
   const std::string longer(300, 'x');
-  for (const std::string to :
-       {"https://\u009b2J@x/", "https://\x1b[2J@x/", "https://\xe2\x80\xae@x/", "//\xc2\x9b\xff",
-        "https://user@x/"
-        "\xd0\xb6\xd0\xb6"}) {
+  for (const std::string to : {"https://\u009b2J@x/", "https://\x1b[2J@x/", "https://\xe2\x80\xae@x/", "//\xc2\x9b\xff",
+                               "https://user@x/"
+                               "\xd0\xb6\xd0\xb6"}) {
     for (const std::string& location : {to, to + longer + "\xd0\xb6"}) {
       Host host([&](const std::string&) { return redirect(location); });
       const auto reply = host.client()->get(host.at("/f"));
