@@ -39,7 +39,9 @@ bool should_send(const Member& member, const MemberTable& members, const Checkpo
       return may && other.speeds.seen_upload.bytes_per_s > faster_than;
     });
   };
-  return !others_send(turn.has_failed(member.who.peer) ? -1 : 2 * member.speeds.upload_bytes_per_s);
+  // A line that its owner has not measured yet may have been seen, and the other way round.
+  const double own = std::max(member.speeds.upload_bytes_per_s, member.speeds.seen_upload.bytes_per_s);
+  return !others_send(turn.has_failed(member.who.peer) ? -1 : 2 * own);
 }
 
 // Counts accounts no further than it matters to the leases.

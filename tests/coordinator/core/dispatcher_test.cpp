@@ -117,6 +117,19 @@ TEST_CASE("a line that only its owner calls fast keeps nobody from sending the c
   CHECK(swarm.answer(1, honest).send_checkpoint);
 }
 
+TEST_CASE("lines that only others have seen keep nobody from sending the copy") {
+  wire::RunManifest manifest = small_manifest();
+  manifest.checkpoint_rounds = 1;
+  Dispatching swarm(manifest);
+  swarm.run.round = 1;
+  const wire::Heartbeat unmeasured = swarm.training();
+  for (const int number : {1, 2}) {
+    (void)swarm.call(number, unmeasured);
+    swarm.member(number).speeds.seen_upload = {1e6, 1e6, 1};
+  }
+  CHECK(swarm.answer(1, unmeasured).send_checkpoint);
+}
+
 TEST_CASE("a member calls when there is something for it") {
   Dispatching swarm;
   swarm.run.rhythm.averaging = seconds(1);
