@@ -60,6 +60,22 @@ void Accusations::on_overslept(Duration slept) {
   for (TimePoint& at : answered_at_) at += at == kNever ? Duration::zero() : slept;
 }
 
+void Accusations::note(TimePoint now) {
+  sets_.note_accused(now);
+  for (Rank rank = 0; rank < parts_.roster.size(); ++rank) {
+    sets_.set_undecided(rank, begins_by(rank).value_or(TimePoint::min()));
+  }
+}
+
+std::optional<TimePoint> Accusations::begins_by(Rank accused) const {
+  const Roster& roster = parts_.roster;
+  const bool absent = roster.linked(accused) && !roster.begun(accused) && !parts_.begins.has(accused);
+  if (!absent || sets_.accused_at(accused) == kNever) return std::nullopt;
+  const TimePoint last = sets_.accused_at(accused) + kTimeToBegin;
+  // The others may have been ready later than this member, and still wait for it.
+  return roster.lost(accused) ? last : std::min(parts_.patience.begin_deadline(), last);
+}
+
 TimePoint Accusations::ends(Rank accused) const {
   const TimePoint began = sets_.accused_at(accused);
   const bool linked = accused == parts_.roster.self() || parts_.roster.linked(accused);
@@ -76,12 +92,9 @@ std::vector<LostMember> Accusations::ended(TimePoint now) {
   for (Rank accused = 0; accused < roster.size(); ++accused) {
     if (!sets_.accused(accused) || roster.lost(accused) || sets_.accusers(accused).empty()) continue;
     const bool self = accused == roster.self();
-    const bool linked = self || roster.linked(accused);
     // Who has begun with others begins here in a moment, or never. Nobody can tell that of anybody else for a while.
-    const TimePoint begins_by = std::min(parts_.patience.begin_deadline(), sets_.accused_at(accused) + kTimeToBegin);
-    const bool may_begin = !self && linked && !roster.begun(accused) && !parts_.begins.has(accused);
-    if (may_begin && now < begins_by) {
-      parts_.patience.wake_by(begins_by);
+    if (const auto by = begins_by(accused); by && now < *by) {
+      parts_.patience.wake_by(*by);
       continue;
     }
     if (now < ends(accused)) {

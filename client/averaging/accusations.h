@@ -2,6 +2,7 @@
 // carries them out. Single-threaded.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Accusations {
   // This process stood still for this long, which is nobody else's fault.
   void on_overslept(Duration slept);
 
+  // To be called before the three that follow.
+  void note(TimePoint now);
   // Members that are lost because they are not well here either, or because enough others say so.
   [[nodiscard]] std::vector<LostMember> confirmed(TimePoint now);
   // Those who are lost because the time of one accusation is up: the accusers, if nothing has confirmed it. Empty when
@@ -51,6 +54,8 @@ class Accusations {
   [[nodiscard]] bool disputed() const {
     return !parts_.seals.proofs().empty() || parts_.seals.dispute_ends() != kNever;  // a proof may be on its way here
   }
+  // When the time for the begin of a member that others have lost is over, if it has not begun here or anywhere.
+  [[nodiscard]] std::optional<TimePoint> begins_by(Rank accused) const;
   // When the accusers are lost unless others confirm what they say.
   [[nodiscard]] TimePoint ends(Rank accused) const;
   [[nodiscard]] std::vector<LostMember> unconfirmed(Rank accused);

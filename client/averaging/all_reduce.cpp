@@ -117,11 +117,11 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
 
 void AllReduce::Impl::judge_accusations(TimePoint now) {
   while (!late_.late()) {
-    accusations_.sets().note_accused(now);
+    accusations_.note(now);
     const std::string out = outcome_ ? std::string() : accusations_.out(now);
     if (!out.empty()) return fall_behind(now, out);
     lose(now, accusations_.confirmed(now));
-    accusations_.sets().note_accused(now);
+    accusations_.note(now);
     const std::vector<LostMember> casualties = accusations_.ended(now);
     if (casualties.empty()) return;
     lose(now, casualties);

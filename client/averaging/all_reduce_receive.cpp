@@ -201,11 +201,6 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
       return nonsense("it tells of more samples than are plausible");
     }
   }
-  if (patience_.is_false_accusation(now, inventory.lost)) {
-    losses_.saw(from, wire::Fault::silent);
-    lose(now, {{from, "it complains about members that are well", true}});
-    return {};
-  }
   STARLING_TRY(on_lost_set(now, from, accusations_.sets().in(from, inventory)));
   if (late_.late() || roster_.lost(from)) return {};
   roster_.learn_terms_of_lost(inventory);
@@ -216,12 +211,14 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
 
 Status AllReduce::Impl::on_lost_set(TimePoint now, Rank from, const wire::LostSet& said) {
   STARLING_ASSIGN(const bool news, accusations_.take(now, from, said));
-  if (!news) return {};
-  judge_accusations(now);
-  if (late_.late()) return {};
-  bool open = said.lost.test(said.rank);  // nobody else may have heard it
-  for (Rank rank = 0; rank < roster_.size(); ++rank) open = open || (said.lost.test(rank) && !roster_.lost(rank));
-  if (open) outbox_.send_lost_set(said.rank);
+  // Nobody else may have heard it, and whoever is lost here by that word is lost by it elsewhere, too.
+  if (news) outbox_.send_lost_set(said.rank);
+  const bool is_false = said.rank == from && patience_.is_false_accusation(now, said.lost);
+  if (is_false) {
+    losses_.saw(from, wire::Fault::silent);
+    lose(now, {{from, "it complains about members that are well", true}});
+  }
+  if (news || is_false) judge_accusations(now);
   return {};
 }
 

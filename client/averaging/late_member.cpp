@@ -80,10 +80,19 @@ Status LateMember::on_done(Rank from, Payload payload) {
   STARLING_ASSIGN(const wire::Done done, wire::decode_done(payload, roster.size()));
   if (done.weights.empty()) return {};
   parts_.progress.set_done(from, done.result_digest);
-  for (Rank rank = 0; rank < roster.size(); ++rank) {
-    roster.set_terms(rank, {std::max(SampleCount{0}, done.weights[rank]), done.draws.empty() ? 0 : done.draws[rank]});
-  }
+  dones_[from] = done;
   return {};
+}
+
+void LateMember::learn_terms() {
+  for (const std::optional<wire::Done>& done : dones_) {
+    if (!done || done->result_digest != parts_.progress.result()) continue;
+    for (Rank rank = 0; rank < dones_.size(); ++rank) {
+      const SampleCount draw = done->draws.empty() ? 0 : done->draws[rank];
+      parts_.roster.set_terms(rank, {std::max(SampleCount{0}, done->weights[rank]), draw});
+    }
+    return;
+  }
 }
 
 Status LateMember::on_result(SegmentIndex segment, Payload payload) {
@@ -140,15 +149,17 @@ void LateMember::check(TimePoint now) {
   if (parts_.table.missing() == 0 && !progress.result()) progress.set_result(parts_.table.result_digest());
   std::size_t helpers = 0;
   std::size_t agree = 0;
+  std::size_t differ = 0;
   for (Rank rank = 0; progress.result() && rank < parts_.roster.size(); ++rank) {
     helpers += helps(now, rank) ? 1 : 0;
     if (!progress.done(rank)) continue;
-    if (progress.done(rank) != progress.result()) {
-      ending_ = {false, "not all say that they hold what came"};
-      return;
-    }
-    ++agree;
+    (progress.done(rank) == progress.result() ? agree : differ) += 1;
   }
+  if (differ > 0 && 2 * differ >= helpers) {
+    ending_ = {false, "too few say that they hold what came"};
+    return;
+  }
+  if (agree > 0) learn_terms();
   if (most_go_on() && 2 * agree > helpers && contributors_known(parts_.table, parts_.roster, false)) {
     ending_ = {true, {}};
     return;

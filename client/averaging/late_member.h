@@ -36,7 +36,11 @@ class LateMember {
   };
 
   LateMember(const AllReduceOptions& options, Parts parts)
-      : options_(options), parts_(parts), distrusted_(parts.roster.size()), replaced_(parts.roster.size()) {}
+      : options_(options),
+        parts_(parts),
+        distrusted_(parts.roster.size()),
+        dones_(parts.roster.size()),
+        replaced_(parts.roster.size()) {}
 
   // The round is over here, except for the results that the others send. Values that came so far are forgotten: they
   // may have been computed again since.
@@ -67,14 +71,17 @@ class LateMember {
   // The reason why waiting for the result is pointless; empty while it is not.
   [[nodiscard]] std::string_view hopeless(TimePoint now) const;
   void ask_others(TimePoint now);
+  // Takes everybody's terms from a member that has the result that is held here.
+  void learn_terms();
 
   AllReduceOptions options_;
   Parts parts_;
   bool late_ = false;
-  TimePoint heard_;               // when a member that goes on was last heard
-  TimePoint fed_;                 // when a member that goes on last sent something of the round
-  std::vector<bool> distrusted_;  // by rank
-  std::vector<bool> replaced_;    // by rank: another member was asked for the results that this one owes
+  TimePoint heard_;                               // when a member that goes on was last heard
+  TimePoint fed_;                                 // when a member that goes on last sent something of the round
+  std::vector<bool> distrusted_;                  // by rank
+  std::vector<std::optional<wire::Done>> dones_;  // by rank: those with weights
+  std::vector<bool> replaced_;  // by rank: another member was asked for the results that this one owes
   std::optional<Ending> ending_;
 };
 

@@ -19,7 +19,8 @@ LostSets::LostSets(const wire::GroupInfo& group, const Roster& roster, const All
       ever_(roster.size()),
       judged_(roster.size(), wire::RankSet(roster.size())),
       accused_(roster.size()),
-      accused_at_(roster.size(), kNever) {}
+      accused_at_(roster.size(), kNever),
+      undecided_until_(roster.size(), TimePoint::min()) {}
 
 const wire::LostSet& LostSets::sign_own(TimePoint now) {
   const Rank self = roster_.self();
@@ -47,25 +48,28 @@ Result<bool> LostSets::take(TimePoint now, const wire::LostSet& said) {
     return nonsense("a lost set is refused: it is of another plan");
   }
   if (said.rank == roster_.self()) return false;
+  bool first = false;
   bool news = false;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
-    news = news || (said.lost.test(rank) && !roster_.lost(rank) && !accuses(said.rank, rank));
+    if (!said.lost.test(rank) || accuses(said.rank, rank)) continue;
+    first = true;  // a vote, also about a member that is lost here: it shows that others have lost it as well
+    news = news || !roster_.lost(rank);
   }
-  if (!news) return false;
+  if (!first) return false;
   const PeerId& peer = group_.members[said.rank].endpoint.peer;
   if (const Status proven = signer_->verify(wire::signed_text(said), said.signature, peer); !proven.ok()) {
     return nonsense(fmt::format("a lost set is refused: {}", proven.error().message));
   }
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (!said.lost.test(rank)) continue;
-    const bool first = said_at_.try_emplace({said.rank, rank}, now).second;
-    if (first && said.judged.size() > 0 && said.judged.test(rank)) judged_[said.rank].set(rank);
+    const bool is_first = said_at_.try_emplace({said.rank, rank}, now).second;
+    if (is_first && said.judged.size() > 0 && said.judged.test(rank)) judged_[said.rank].set(rank);
   }
   said_[said.rank].merge(said.lost);
   ever_.merge(said.lost);
   sets_[said.rank] = said;
   note_accused(now);
-  return true;
+  return news;
 }
 
 void LostSets::note_accused(TimePoint now) {
@@ -117,7 +121,8 @@ TimePoint LostSets::at_odds_since(Rank accuser) const {
   TimePoint since = kNever;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {
     if (rank == accuser || !accuses(accuser, rank) || follows(accuser, rank) || believed(rank)) continue;
-    if (accuser == roster_.self() || !roster_.lost(rank)) since = std::min(since, said_at_.at({accuser, rank}));
+    if (accuser != roster_.self() && roster_.lost(rank)) continue;
+    since = std::min(since, std::max(said_at_.at({accuser, rank}), undecided_until_[rank]));
   }
   return since;
 }

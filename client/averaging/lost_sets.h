@@ -28,7 +28,7 @@ class LostSets {
   void sign_off();
 
   // Takes a member's signed set, from itself or passed on by anybody. True if it names a survivor that its sender had
-  // not named before; only then is it kept. An error means that no honest member sends it.
+  // not named before. An error means that no honest member sends it.
   Result<bool> take(TimePoint now, const wire::LostSet& said);
   // This process stood still for this long, which is nobody else's fault.
   void on_overslept(Duration slept);
@@ -55,8 +55,11 @@ class LostSets {
   // the member, or it is late, or says so itself. So the group goes on without the smaller side, and keeps its
   // majority.
   [[nodiscard]] bool believed(Rank accused) const;
+  // Others may have given the member up when its begin was not there in time for them: until then nobody is at odds
+  // who accuses it. TimePoint::min(): it has begun.
+  void set_undecided(Rank accused, TimePoint until) { undecided_until_[accused] = until; }
   // Since when the member accuses one that is not lost here, and is not believed; kNever while it does not. This member
-  // itself is at odds when it accuses anybody and is not believed.
+  // itself is at odds when it accuses anybody and is not believed. May lie ahead.
   [[nodiscard]] TimePoint at_odds_since(Rank accuser) const;
   // Which of two members that accuse each other the group goes on without: the one with fewer votes or, if they have
   // equally many, with the lower rank. That one complains first when their link breaks (Patience), so it goes in any
@@ -74,6 +77,7 @@ class LostSets {
   std::vector<wire::RankSet> judged_;                   // by rank: those among them whom it lost for what they say
   std::vector<bool> accused_;                           // by rank: when last noted
   std::vector<TimePoint> accused_at_;                   // by rank
+  std::vector<TimePoint> undecided_until_;              // by rank
   std::map<std::pair<Rank, Rank>, TimePoint> said_at_;  // by accuser and accused: when it was first said
 };
 

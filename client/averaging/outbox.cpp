@@ -83,10 +83,7 @@ void Outbox::serve_listener(Rank to, const std::vector<SegmentIndex>& orphans) {
 
 void Outbox::listen() {
   listening_ = true;
-  for (Lane& lane : lanes_) {
-    lane.wants.clear();
-    lane.lost_sets.clear();
-  }
+  for (Lane& lane : lanes_) lane.wants.clear();
   for (Rank to = 0; to < lanes_.size(); ++to) due(to, &Lane::listen);
 }
 

@@ -248,6 +248,25 @@ TEST_CASE("a judgement on one that accuses nobody is an accusation") {
   CHECK(words.sets.accusers(4) == std::vector<Rank>{3});
 }
 
+TEST_CASE("who has lost a member that others have lost as well is not at odds with them") {
+  Words words(plain_group(5, 8));
+  words.roster.lose(4);
+  words.sets.sign_own(TimePoint{});
+  CHECK(words.sets.at_odds_since(0) == TimePoint{});
+  for (const Rank rank : {1, 2}) CHECK_FALSE(words.accuse(rank, 4));  // that is no news, but a vote
+  CHECK(words.sets.believed(4));
+  CHECK(words.sets.at_odds_since(0) == kNever);
+}
+
+TEST_CASE("nobody is at odds who has given up a member that others still wait for") {
+  Words words(plain_group(5, 8));
+  CHECK(words.accuse(1, 4));
+  words.sets.set_undecided(4, TimePoint{} + 2s);
+  CHECK(words.sets.at_odds_since(1) == TimePoint{} + 2s);
+  words.roster.lose(4);
+  CHECK(words.sets.at_odds_since(1) == kNever);
+}
+
 TEST_CASE("those without a link to a member do not count when it is accused") {
   wire::GroupInfo plan = plain_group(6, 8);
   for (const Rank rank : {3, 4, 5}) plan.members[rank].endpoint = {plan.members[rank].endpoint.peer, "", 0};

@@ -91,7 +91,7 @@ TEST_CASE("a late member gives up when somebody who is done holds other bits") {
   CHECK(round.hear_done(kStart, 0, hash128(std::vector<std::uint8_t>{1})) == "");
   REQUIRE(round.late.ending());
   CHECK_FALSE(round.late.ending()->has_result);
-  CHECK(round.late.ending()->why == "not all say that they hold what came");
+  CHECK(round.late.ending()->why == "too few say that they hold what came");
 }
 
 TEST_CASE("a done without weights is from before, and agrees with nothing") {
