@@ -29,13 +29,19 @@ class Accusations {
   };
 
   Accusations(const AllReduceOptions& options, const Parts& parts)
-      : parts_(parts), sets_(parts.group, parts.roster, options), answered_at_(parts.roster.size(), kNever) {}
+      : parts_(parts),
+        sets_(parts.group, parts.roster, options),
+        passed_on_(parts.roster.size()),
+        answered_at_(parts.roster.size(), kNever) {}
 
   [[nodiscard]] LostSets& sets() { return sets_; }
 
   // Takes a member's signed set, sent by anybody, as LostSets::take() does. Who passes on that it is lost itself has
   // answered the accusation, and those who hear that wait no longer for it.
   Result<bool> take(TimePoint now, Rank sender, const wire::LostSet& said);
+  // Whether to pass on a set of this member that is news: its first ones are, and those that come after them reach the
+  // others from itself alone. A member may sign as many sets as there are members, each with one more.
+  [[nodiscard]] bool pass_on(Rank rank) { return ++passed_on_[rank] <= kPassedOnMax; }
   // This process stood still for this long, which is nobody else's fault.
   void on_overslept(Duration slept);
 
@@ -51,6 +57,8 @@ class Accusations {
   [[nodiscard]] std::string out(TimePoint now) const;
 
  private:
+  static constexpr int kPassedOnMax = 16;
+
   [[nodiscard]] bool disputed() const {
     return !parts_.seals.proofs().empty() || parts_.seals.dispute_ends() != kNever;  // a proof may be on its way here
   }
@@ -62,6 +70,7 @@ class Accusations {
 
   Parts parts_;
   LostSets sets_;
+  std::vector<int> passed_on_;          // by rank: sets of the member that were news
   std::vector<TimePoint> answered_at_;  // by rank: when the member first answered its present accusers here
 };
 

@@ -212,7 +212,7 @@ Status AllReduce::Impl::on_inventory(TimePoint now, Rank from, Payload payload) 
 Status AllReduce::Impl::on_lost_set(TimePoint now, Rank from, const wire::LostSet& said) {
   STARLING_ASSIGN(const bool news, accusations_.take(now, from, said));
   // Nobody else may have heard it, and whoever is lost here by that word is lost by it elsewhere, too.
-  if (news) outbox_.send_lost_set(said.rank);
+  if (news && accusations_.pass_on(said.rank)) outbox_.send_lost_set(said.rank);
   const bool is_false = said.rank == from && patience_.is_false_accusation(now, said.lost);
   if (is_false) {
     losses_.saw(from, wire::Fault::silent);
