@@ -86,12 +86,17 @@ Finding of_device(const wire::ComputingStatus& computing) {
 
 Finding of_graphics(const wire::DaemonStatus& s) {
   const std::optional<wire::ComputeDevice>& device = s.computing.device;
-  if (device && !device->is_processor()) return {Health::good, "graphics", "there is a card, and it trains", ""};
-  if (!s.rules.gpu_present) return {Health::note, "graphics", "no card that can train was found", ""};
+  const bool on_card = device && !device->is_processor();
+  if (!on_card && !s.rules.gpu_present) return {Health::note, "graphics", "no card that can train was found", ""};
   if (device && !device->card_unused.empty()) {
     return {Health::note, "graphics", "there is a card; not used: " + device->card_unused, ""};
   }
   if (!s.rules.gpu) return {Health::note, "graphics", "there is a card; not used now: " + s.rules.gpu_reason, ""};
+  if (on_card) {
+    const bool trains = s.computing.trainer == "running";
+    return {Health::good, "graphics", trains ? "there is a card, and it trains" : "there is a card; it trained last",
+            ""};
+  }
   return {Health::note, "graphics", "there is a card; the trainer will say whether it can use it", ""};
 }
 

@@ -99,9 +99,7 @@ void CoordinatorCalls::cancel() {
 
 // Without success, the call that follows is made with what is here: the coordinator may be away, or judge otherwise.
 void CoordinatorCalls::renew_when_due() {
-  const TimePoint now = clock_.now();
-  if (now < renewal_not_before_ || !project_.certificate.is_due(clock_.wall_now())) return;
-  renewal_not_before_ = now + kRenewalRetry;
+  if (clock_.now() < renewal_not_before_ || !project_.certificate.is_due(clock_.wall_now())) return;
   const auto fresh = renew_certificate();
   if (!fresh.ok()) log_debug("renew this computer's certificate before its end: {}", fresh.error().message);
 }
@@ -149,6 +147,7 @@ Result<std::string> CoordinatorCalls::renew_certificate() {
                                                      net::HttpOptions{.line = line_});
   expose(anonymous);
   auto certificate_pem = renew_over(*anonymous);
+  renewal_not_before_ = clock_.now() + kRenewalRetry;  // from its end on: it may have waited for its whole deadline
   earlier_wire_bytes_ += anonymous->wire_bytes();
   expose(client_);
   return certificate_pem;

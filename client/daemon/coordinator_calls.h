@@ -49,8 +49,8 @@ constexpr DeadlineOptions kHeartbeatDeadline{
 
 class CoordinatorCalls {
  public:
-  // Between two tries to renew a certificate that is due.
-  static constexpr Duration kRenewalRetry = std::chrono::seconds(30);
+  // From the end of a try to renew a certificate to the next one that a call makes because it is due.
+  static constexpr Duration kRenewalRetry = std::chrono::seconds(5);
 
   // `clock` outlives this object and is corrected by the coordinator's answers. All traffic takes from `line`, if it is
   // given; it outlives this object, too.

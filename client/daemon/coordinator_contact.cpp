@@ -44,8 +44,9 @@ void CoordinatorContact::send(wire::Heartbeat heartbeat) {
 
 void CoordinatorContact::take(TimePoint now, Result<wire::HeartbeatReply> reply) {
   if (reply.ok()) {
-    if (!reply->notice.empty() && reply->notice != notice_) notices_.warning(now, "coordinator: " + reply->notice);
     notice_ = reply->notice;
+    const bool told = notice_.empty() || notice_ == logged_notice_ || notices_.warning(now, "coordinator: " + notice_);
+    if (told) logged_notice_ = notice_;
     if (reply->renew_certificate) renewal_.begin();
     if (spares_data_) reply->next_heartbeat_ms = std::max(reply->next_heartbeat_ms, kSparingHeartbeatMs);
   } else if (reply.error().code == ErrorCode::unauthenticated) {

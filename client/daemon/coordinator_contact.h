@@ -57,6 +57,7 @@ class CoordinatorContact {
   bool allowed_ = true;
   bool spares_data_ = false;
   std::string notice_;
+  std::string logged_notice_;  // the last one that the log tells
   LimitedLog notices_;
 };
 

@@ -27,12 +27,13 @@ void Reach::tell(wire::Heartbeat& heartbeat) const {
 }
 
 void Reach::follow(const wire::HeartbeatReply& reply) {
-  if (!known_ || reply.seen.reachability != reachability_) {
+  if (logged_ != reply.seen.reachability) {
     const char* const may = reply.seen.reachability == wire::Reachability::reachable ? "can"
                             : reply.seen.reachability == wire::Reachability::blocked ? "cannot"
                                                                                      : "may or may not be able to";
-    seen_.info(threads_.now(),
-               fmt::format("others {} dial this computer at {} port {}", may, reply.seen.address, network_.port()));
+    const std::string line =
+        fmt::format("others {} dial this computer at {} port {}", may, reply.seen.address, network_.port());
+    if (seen_.info(threads_.now(), line)) logged_ = reply.seen.reachability;
   }
   known_ = true;
   reachability_ = reply.seen.reachability;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "client/daemon/permission.h"
@@ -51,8 +52,9 @@ class Reach {
   bool port_mapping_ = false;
   double relay_bytes_per_s_ = 0;
   wire::Reachability reachability_ = wire::Reachability::unknown;
-  bool known_ = false;   // the coordinator has reported it
-  std::string address_;  // this computer's, as the coordinator sees it
+  bool known_ = false;                        // the coordinator has reported it
+  std::string address_;                       // this computer's, as the coordinator sees it
+  std::optional<wire::Reachability> logged_;  // the last one that the log tells
   LimitedLog seen_;
   LimitedLog unposted_;
 };

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "client/session/failure_text.h"
+
 namespace starling::daemon {
 namespace {
 
@@ -32,7 +34,9 @@ void describe_trainer(const trainer_link::TrainerProcessView& trainer, const Car
 
 std::optional<wire::ComputeDevice> device_for_others(const trainer_link::TrainerProcessView& trainer,
                                                      const CardRules& card) {
-  return device_of(trainer, card, kRulesForOthers);
+  auto device = device_of(trainer, card, kRulesForOthers);
+  if (device) device->card_unused = session::failure_for_others(device->card_unused);  // libraries tell paths
+  return device;
 }
 
 }  // namespace starling::daemon

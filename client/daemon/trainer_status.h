@@ -16,7 +16,7 @@ void describe_trainer(const trainer_link::TrainerProcessView& trainer, const Car
                       wire::ComputingStatus& computing);
 
 // Like the owner's, but where the rules leave a card alone, it says only that they do: why is the owner's own matter.
-// Unset: no trainer was ready yet.
+// No folder is named (session::failure_for_others). Unset: no trainer was ready yet.
 std::optional<wire::ComputeDevice> device_for_others(const trainer_link::TrainerProcessView& trainer,
                                                      const CardRules& card);
 

@@ -9,6 +9,8 @@
 namespace starling::session {
 namespace {
 
+constexpr std::size_t kLookedAtBytesMax = 4096;        // others are told much less of a failure
+constexpr std::size_t kPathBeginBytesMax = 256;        // "~" and the name of a user
 constexpr std::string_view kEndsClause = ",;:.)]}>'";  // before a blank or the end
 
 // Bytes that words and paths go on with.
@@ -23,7 +25,7 @@ bool begins_path(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (!before.empty() && goes_on(before.back())) return false;
   if (rest.starts_with("//") && before.ends_with(':')) return before.ends_with("file:");
-  const std::size_t slash = rest.find_first_of("/ '\"");
+  const std::size_t slash = rest.substr(0, kPathBeginBytesMax).find_first_of("/ '\"");
   if (slash == std::string_view::npos || rest[slash] != '/') return false;
   const std::string_view name = rest.substr(0, slash);
   if (name.empty()) return !rest.starts_with("/ ");
@@ -84,7 +86,8 @@ std::string failure_for_others(std::string_view why) {
   if (const std::size_t behind = why.rfind(kLastTime); behind != std::string_view::npos) {
     why = why.substr(behind + kLastTime.size());
   }
-  const std::string line = plain_line(why);
+  const std::string whole = plain_line(why);
+  const std::string_view line = cut_text(whole, kLookedAtBytesMax);
   std::string text;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t name = begins_path(line, at) ? behind_folders(line, at) : at;

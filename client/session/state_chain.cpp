@@ -32,18 +32,20 @@ StateChain::Verdict StateChain::judge(TimePoint now, const Digest& held, const w
     wants_proof_ = false;
     if (const Status admitted = admit(named, reply.kept.state_proof); !admitted.ok()) {
       ask_not_before_ = now + retry_delay(++refusals_, kAskAgainMax);
-      std::string refusal = fmt::format(
+      refusal_ = fmt::format(
           "the coordinator names a state of round {} that is not proven, so it is not loaded: {}. Tell the project's "
           "operator",
           named.round, admitted.error().message);
-      if (refusal != refusal_) refused_.warning(now, fmt::format("refused: {} ({})", refusal, named.digest.brief()));
-      refusal_ = std::move(refusal);
+      const bool told = refusal_ == logged_refusal_ ||
+                        refused_.warning(now, fmt::format("refused: {} ({})", refusal_, named.digest.brief()));
+      if (told) logged_refusal_ = refusal_;
       return Verdict::refused;
     }
   }
   wants_proof_ = false;
   refusals_ = 0;
   refusal_.clear();
+  logged_refusal_.clear();
   settle(named, reply);
   return Verdict::known;
 }

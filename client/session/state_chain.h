@@ -75,7 +75,8 @@ class StateChain {
   bool wants_proof_ = false;
   bool asked_ = false;  // by the last heartbeat
   std::string refusal_;
-  int refusals_ = 0;  // in a row
+  std::string logged_refusal_;  // the last one that the log tells, since a state was known
+  int refusals_ = 0;            // in a row
   TimePoint ask_not_before_{};
   LimitedLog refused_;
 };

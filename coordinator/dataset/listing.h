@@ -20,7 +20,7 @@ Status check_class_names(std::span<const ImageClass> classes);
 
 // {"classes":["cat","dog"],"data":{…}}; without classes as wire::encode_listing().
 std::string encode_listing(const wire::DataOptions& data, std::span<const ImageClass> classes);
-// The names in a listing, in the order of their labels; none where it has none. corrupt.
+// The names in a listing, in the order of their labels, as plain_line() shows them; none where it has none. corrupt.
 Result<std::vector<std::string>> class_names_of(std::string_view listing);
 
 }  // namespace starling::dataset

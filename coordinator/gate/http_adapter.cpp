@@ -8,7 +8,6 @@
 #include <exception>
 
 #include "coordinator/gate/text.h"
-#include "shared/base/limited_log.h"
 #include "shared/protocol/error_reply.h"
 
 namespace starling::gate {
@@ -97,7 +96,8 @@ Response guarded(const gate::Handler& handler, const Request& request, LimitedLo
 
 class HttpAdapter::Server final : public httplib::Server {
  public:
-  Server(const Router& router, const GateLimits& limits) : router_(router) {
+  Server(const Router& router, const GateLimits& limits, HandlerFailures& failures)
+      : router_(router), failures_(failures) {
     set_keep_alive_timeout(static_cast<time_t>(to_ms(limits.idle_deadline) / 1000));
     set_keep_alive_max_count(static_cast<std::size_t>(limits.requests_per_connection_max));
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
@@ -138,7 +138,9 @@ class HttpAdapter::Server final : public httplib::Server {
     request.peer = caller_->peer;
     request.remote_address = caller_->address;
     std::string allowed;
-    if (const gate::Handler* handler = router_.find(request, allowed)) return guarded(*handler, request, failures_);
+    if (const gate::Handler* handler = router_.find(request, allowed)) {
+      return guarded(*handler, request, failures_.thrown);
+    }
     if (allowed.empty()) return error_response(404, ErrorCode::not_found, "there is nothing at this address");
     Response response = error_response(405, ErrorCode::unsupported, "this address takes " + allowed);
     response.headers.emplace_back("Allow", allowed);
@@ -147,7 +149,7 @@ class HttpAdapter::Server final : public httplib::Server {
 
   void fill(httplib::Response& out, Response response) {
     if (!clean_headers(response)) {
-      failures_.error(SystemClock().now(), "a handler's header holds control characters");
+      failures_.headers.error(SystemClock().now(), "a handler's header holds control characters");
       response = error_response(500, ErrorCode::internal, "the coordinator failed on this request");
     }
     if (response.file) {
@@ -156,8 +158,8 @@ class HttpAdapter::Server final : public httplib::Server {
         out.set_header("Content-Type", response.content_type);
         if (request_->method != "HEAD") file_ = std::move(*slice);
       } else {
-        failures_.error(SystemClock().now(),
-                        "'" + response.file->path.string() + "' does not hold the bytes that are to be sent from it");
+        failures_.files.error(SystemClock().now(), "'" + response.file->path.string() +
+                                                       "' does not hold the bytes that are to be sent from it");
         response = error_response(500, ErrorCode::internal, "the coordinator can not read this file");
       }
     }
@@ -167,14 +169,14 @@ class HttpAdapter::Server final : public httplib::Server {
   }
 
   const Router& router_;
-  LimitedLog failures_;
+  HandlerFailures& failures_;
   const RawRequest* request_ = nullptr;  // belongs to the answer() in progress
   const Caller* caller_ = nullptr;
   FileSlice file_;
 };
 
-HttpAdapter::HttpAdapter(const Router& router, const GateLimits& limits)
-    : server_(std::make_unique<Server>(router, limits)) {}
+HttpAdapter::HttpAdapter(const Router& router, const GateLimits& limits, HandlerFailures& failures)
+    : server_(std::make_unique<Server>(router, limits, failures)) {}
 
 HttpAdapter::~HttpAdapter() = default;
 

@@ -7,13 +7,21 @@
 #include "coordinator/gate/reply.h"
 #include "coordinator/gate/request_parser.h"
 #include "coordinator/gate/router.h"
+#include "shared/base/limited_log.h"
 
 namespace starling::gate {
 
+// The log lines about handlers that failed: one limit for each kind, for all adapters of a gate.
+struct HandlerFailures {
+  LimitedLog thrown;
+  LimitedLog headers;
+  LimitedLog files;
+};
+
 class HttpAdapter {
  public:
-  // `router` must outlive the adapter.
-  HttpAdapter(const Router& router, const GateLimits& limits);
+  // `router` and `failures` must outlive the adapter.
+  HttpAdapter(const Router& router, const GateLimits& limits, HandlerFailures& failures);
   ~HttpAdapter();
 
   // Never fails: an error becomes a 4xx or 5xx.

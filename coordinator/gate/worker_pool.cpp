@@ -28,7 +28,7 @@ bool WorkerPool::submit(Job& job) {
 }
 
 void WorkerPool::work() {
-  HttpAdapter adapter(router_, limits_);
+  HttpAdapter adapter(router_, limits_, failures_);
   for (;;) {
     Job job;
     {

@@ -31,6 +31,7 @@ class WorkerPool {
 
   const Router& router_;
   const GateLimits limits_;
+  HandlerFailures failures_;
   Mutex mutex_;
   ConditionVariable changed_;
   std::deque<Job> queue_ GUARDED_BY(mutex_);

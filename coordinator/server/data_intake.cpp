@@ -76,6 +76,35 @@ LookAt DataIntake::through(const FilePart& part, Look& look) {
   };
 }
 
+Result<wire::Artefact> DataIntake::read(const FilePart& part, Look& look) {
+  crypto::Sha256 digest;
+  wire::Artefact file;
+  STARLING_TRY(read_part(part, [&, look_at = through(part, look)](std::span<const std::uint8_t> bytes) -> Status {
+    digest.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    file.bytes += static_cast<std::int64_t>(bytes.size());
+    return look_at(bytes);
+  }));
+  file.sha256 = digest.finish();
+  return file;
+}
+
+Result<wire::Artefact> DataIntake::take(const FilePart& part, Look& look) {
+  if (!is_artefact(part)) return import_artefact(part, folder_, through(part, look));
+  STARLING_ASSIGN(const wire::Artefact file, read(part, look));
+  if (file.sha256.hex() == part.file.filename().string()) return file;
+  return Error{ErrorCode::corrupt, fmt::format("{} is damaged: its content has another digest than the one that it is "
+                                               "named after",
+                                               quoted(part.file))};
+}
+
+bool DataIntake::is_artefact(const FilePart& part) const {
+  const bool whole = part.offset == 0 && part.bytes < 0;
+  if (artefacts_.empty() || !whole || !Digest::from_hex(part.file.filename().string())) return false;
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(std::filesystem::symlink_status(part.file, unknown)) &&
+         std::filesystem::equivalent(part.file.parent_path(), artefacts_, unknown);
+}
+
 void DataIntake::end(const FilePart& part, const Look& look) {
   const wire::DataPass::NotFinite& found = look.pass.not_finite();
   not_finite_.of += look.parts.items;
@@ -89,7 +118,7 @@ Result<DataIntake::Taken> DataIntake::held_out(const FilePart& part) {
   STARLING_ASSIGN(Look look, begin(part));
   search_.emplace(look.parts);
   repeated_.held_out = part.file;
-  STARLING_ASSIGN(const wire::Artefact file, import_artefact(part, folder_, through(part, look)));
+  STARLING_ASSIGN(const wire::Artefact file, take(part, look));
   end(part, look);
   held_out_ = look.parts;
   return Taken{file, look.parts.items};
@@ -98,7 +127,7 @@ Result<DataIntake::Taken> DataIntake::held_out(const FilePart& part) {
 Result<DataIntake::Taken> DataIntake::train(const FilePart& part) {
   STARLING_ASSIGN(Look look, begin(part));
   search_->begin_training_file(look.parts);
-  STARLING_ASSIGN(const wire::Artefact file, import_artefact(part, folder_, through(part, look)));
+  STARLING_ASSIGN(const wire::Artefact file, take(part, look));
   end(part, look);
   return Taken{file, look.parts.items};
 }
@@ -106,15 +135,8 @@ Result<DataIntake::Taken> DataIntake::train(const FilePart& part) {
 Result<DataIntake::Taken> DataIntake::look_at_train(const FilePart& part) {
   STARLING_ASSIGN(Look look, begin(part));
   search_->begin_training_file(look.parts);
-  crypto::Sha256 digest;
-  wire::Artefact file;
-  STARLING_TRY(read_part(part, [&, look_at = through(part, look)](std::span<const std::uint8_t> bytes) -> Status {
-    digest.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    file.bytes += static_cast<std::int64_t>(bytes.size());
-    return look_at(bytes);
-  }));
+  STARLING_ASSIGN(const wire::Artefact file, read(part, look));
   end(part, look);
-  file.sha256 = digest.finish();
   return Taken{file, look.parts.items};
 }
 

@@ -20,9 +20,10 @@ namespace starling::server {
 // tensor, and the sample or token, for what the rules of shared/run/data_file.h refuse.
 class DataIntake {
  public:
-  // `manifest` tells model and kind, and outlives this object. The copies go into `folder`.
-  DataIntake(const wire::RunManifest& manifest, std::filesystem::path folder)
-      : manifest_(manifest), folder_(std::move(folder)) {}
+  // `manifest` tells model and kind, and outlives this object. The copies go into `folder`, but a whole file that lies
+  // in `artefacts` already, under its digest, stays there without one; empty: none does.
+  DataIntake(const wire::RunManifest& manifest, std::filesystem::path folder, std::filesystem::path artefacts = {})
+      : manifest_(manifest), folder_(std::move(folder)), artefacts_(std::move(artefacts)) {}
 
   struct Taken {
     wire::Artefact file;
@@ -45,10 +46,15 @@ class DataIntake {
   };
   Result<Look> begin(const FilePart& part);
   LookAt through(const FilePart& part, Look& look);
+  // Reads all of it; the second with a copy, if it needs one.
+  Result<wire::Artefact> read(const FilePart& part, Look& look);
+  Result<wire::Artefact> take(const FilePart& part, Look& look);
+  [[nodiscard]] bool is_artefact(const FilePart& part) const;
   void end(const FilePart& part, const Look& look);
 
   const wire::RunManifest& manifest_;
   std::filesystem::path folder_;
+  std::filesystem::path artefacts_;
   std::optional<wire::DataParts> held_out_;  // once all of it is read
   std::optional<dataset::HeldOutSearch> search_;
   // Where held-out data was first found.

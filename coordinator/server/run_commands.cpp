@@ -168,7 +168,7 @@ Status print_classes(const OpenedRun& opened) {
 Status take_run_over(const CreateOptions& options, const Project& project, manifest::OperatorManifest& wanted) {
   wire::RunManifest& manifest = wanted.manifest;
   STARLING_ASSIGN(StagedArtefacts staged, StagedArtefacts::create(project.files.artefacts()));
-  STARLING_TRY(take_data_over(wanted, staged.folder(), options.held_out_may_repeat));
+  STARLING_TRY(take_data_over(wanted, staged.folder(), options.held_out_may_repeat, project.files.artefacts()));
   STARLING_TRY(check_mask(manifest, staged.folder()));
   if (wire::has_program(manifest.model)) {
     STARLING_TRY(import_script(wanted.source, staged.folder(), manifest.model.script));

@@ -121,9 +121,9 @@ Status take_shards_over(DataIntake& intake, wire::RunManifest& manifest, const s
 
 }  // namespace
 
-Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder,
-                      bool held_out_may_repeat) {
-  DataIntake intake(wanted.manifest, folder);
+Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder, bool held_out_may_repeat,
+                      const std::filesystem::path& artefacts) {
+  DataIntake intake(wanted.manifest, folder, artefacts);
   STARLING_TRY(wanted.source.shards.empty() ? take_files_over(intake, wanted.manifest.data, wanted.source)
                                             : take_shards_over(intake, wanted.manifest, wanted.source.shards, folder));
   STARLING_ASSIGN(const auto notes, intake.judge(held_out_may_repeat));

@@ -13,8 +13,9 @@ namespace starling::server {
 // manifest's data: two files, two parts of one, or the shards in a listing. If shards have mirrors, only held-out data
 // and the tokenizer are copied, and those shards looked at that lie beside the listing. corrupt when a file is not the
 // one that the listing names, or, with the file, tensor and sample, when no volunteer could train on it (DataIntake).
+// Data files that lie in `artefacts`, those of the project, are not copied once more: a clone takes its run's.
 Status take_data_over(manifest::OperatorManifest& wanted, const std::filesystem::path& folder,
-                      bool held_out_may_repeat = false);
+                      bool held_out_may_repeat = false, const std::filesystem::path& artefacts = {});
 // Records the artefacts in the database; call it afterwards.
 Status record_artefacts(db::ArtefactStore& artefacts, const manifest::OperatorManifest& wanted);
 

@@ -66,11 +66,12 @@ StagedArtefacts::~StagedArtefacts() {
 Status StagedArtefacts::publish() {
   const std::filesystem::path artefacts = folder_.parent_path();
   std::error_code problem;
-  for (const std::filesystem::path& file : entries_of(folder_, problem)) {
+  const std::vector<std::filesystem::path> files = entries_of(folder_, problem);
+  if (problem) return os_error("list", folder_, problem.value());
+  for (const std::filesystem::path& file : files) {
     std::filesystem::rename(file, artefacts / file.filename(), problem);
     if (problem) return os_error("rename", file, problem.value());
   }
-  if (problem) return os_error("list", folder_, problem.value());
   return sync_to_disk(artefacts);
 }
 

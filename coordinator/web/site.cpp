@@ -119,7 +119,6 @@ gate::Response Site::noticed(gate::Response response) const {
   return response;
 }
 
-// One thread makes the page; meanwhile the others get the previous one.
 gate::Response Site::answer(const Make& make) {
   std::string why;
   try {
@@ -133,6 +132,7 @@ gate::Response Site::answer(const Make& make) {
   return unavailable("The figures can not be read at the moment.");
 }
 
+// One thread makes the page; meanwhile the others get the previous one.
 gate::Response Site::shared(const gate::Request& request, const std::string& key, const Make& make) {
   const TimePoint now = parts_.clock.now();
   const auto taken = [&](const Cached& kept) { return takes_gzip(request) ? kept.compressed : *kept.response; };

@@ -104,8 +104,9 @@ bool YouPage::isComplete() const {
 
 bool YouPage::validatePage() {
   const bool with_account = with_account_->isChecked();
-  const bool is_address = with_account && name_->text().contains(QLatin1Char('@'));
-  const QString problem = is_address ? QString() : models::nameProblem(name_->text());
+  // With a password it may name an account that is there, by its address or by a name of earlier rules: the project
+  // judges it.
+  const QString problem = with_account ? QString() : models::nameProblem(name_->text());
   name_problem_->setText(problem);
   name_problem_->setVisible(!problem.isEmpty());
   if (!problem.isEmpty()) return false;

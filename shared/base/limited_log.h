@@ -11,19 +11,22 @@
 
 namespace starling {
 
-// Each kind of line has its own. May be used from any thread.
+// Each kind of line has its own. May be used from any thread. True: the line was written. A caller that logs a value
+// when it changes compares it with the one that it wrote last, so that the last word is written in the end.
 class LimitedLog {
  public:
   explicit LimitedLog(Duration interval = std::chrono::seconds(10)) : limit_(interval) {}
 
-  void info(TimePoint now, std::string_view line) { write(LogLevel::info, now, line); }
-  void warning(TimePoint now, std::string_view line) { write(LogLevel::warning, now, line); }
-  void error(TimePoint now, std::string_view line) { write(LogLevel::error, now, line); }
+  bool info(TimePoint now, std::string_view line) { return write(LogLevel::info, now, line); }
+  bool warning(TimePoint now, std::string_view line) { return write(LogLevel::warning, now, line); }
+  bool error(TimePoint now, std::string_view line) { return write(LogLevel::error, now, line); }
 
  private:
-  void write(LogLevel level, TimePoint now, std::string_view line) EXCLUDES(mutex_) {
+  bool write(LogLevel level, TimePoint now, std::string_view line) EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    if (const auto kept_back = limit_.admit(now)) log(level, "{}{}", line, more_of_them(*kept_back));
+    const auto kept_back = limit_.admit(now);
+    if (kept_back) log(level, "{}{}", line, more_of_them(*kept_back));
+    return kept_back.has_value();
   }
 
   Mutex mutex_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/base/plain_text.h"
+#include "shared/base/short_text.h"
 #include "shared/protocol/limits.h"
 
 namespace starling::wire {
@@ -14,14 +15,8 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
 std::string plain_within(std::string_view text, std::size_t bytes_max) {
-  std::string plain = plain_line(text);
-  std::size_t length = std::min(plain.size(), bytes_max);
-  while (length > 0 && length < plain.size() && is_continuation(plain[length])) --length;
-  plain.resize(length);
-  return plain;
+  return std::string(cut_text(plain_line(text), bytes_max));
 }
 
 std::string name_text(const ComputeDevice& device) {

@@ -32,8 +32,9 @@ WEEKEND_H = 48
 TRAINING_H = 10  # of each day
 BACK_WITHIN_S = 120  # of real time
 POLL_S = 0.5
-# Lines about a certificate that somebody did not take, at either end.
-REFUSED = re.compile(r"certificate[^\n]*(expired|not yet valid)|refused our certificate|renew this computer's certificate")
+# Lines about a certificate that ran out, at either end. One that is "not yet valid" is another subject: an answer that
+# arrives late leaves a clock of this speed behind, and the certificate of the next minute is ahead of it.
+REFUSED = re.compile(r"certificate[^\n]*expired|refused our certificate|renew this computer's certificate")
 
 options = argparse.Namespace(days=40)
 

@@ -90,7 +90,8 @@ gate::Router routes() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const gate::GateLimits limits;
   static const gate::Router router = routes();
-  static gate::HttpAdapter adapter(router, limits);
+  static gate::HandlerFailures failures;
+  static gate::HttpAdapter adapter(router, limits, failures);
   gate::RequestParser parser(limits);
   parser.feed(testing::text_of(data, size));
   if (parser.state() != gate::RequestParser::State::complete) return 0;

@@ -93,6 +93,13 @@ TEST_CASE("doctor says what computes by the trainer's word, and never that a car
   facts.status.computing.device->card_unused.clear();
   CHECK(text_of(facts, "graphics") == "no card that can train was found");
   facts.status.computing.device = {.kind = "cuda", .name = "NVIDIA A40", .precision = "bf16"};
+  facts.status.computing.trainer = "running";
+  CHECK(text_of(facts, "graphics") == "there is a card; not used now: switched off in the preferences");
+  CHECK(health_of(facts, "graphics") == Health::note);
+  facts.status.rules.gpu = true;
+  facts.status.computing.trainer = "ended";
+  CHECK(text_of(facts, "graphics") == "there is a card; it trained last");
+  facts.status.computing.trainer = "running";
   CHECK(text_of(facts, "graphics") == "there is a card, and it trains");
   CHECK(text_of(facts, "device") == "it computes on NVIDIA A40, bf16");
   CHECK(health_of(facts, "graphics") == Health::good);

@@ -122,6 +122,18 @@ TEST_CASE("a certificate that is due is renewed before the call that shows it, a
   CHECK(callers(std::chrono::hours(7), 2) == 3 * of_one);
 }
 
+TEST_CASE("after a renewal that somebody asked for and that failed, the next call makes no further one at once") {
+  CorrectedClock clock;
+  RudeServer server;
+  const auto calls = calls_to(server.server(), clock, std::chrono::hours(7));
+  CHECK_FALSE(calls->renew_certificate().ok());
+  CHECK_FALSE(calls->heartbeat({}).ok());
+  RudeServer other;
+  const auto without = calls_to(other.server(), clock);
+  CHECK_FALSE(without->heartbeat({}).ok());
+  CHECK(server.end() == 2 * other.end());
+}
+
 TEST_CASE("a heartbeat is waited for by what earlier ones took, within bounds") {
   Deadline deadline(kHeartbeatDeadline);
   CHECK(deadline.allowed() == std::chrono::seconds(10));

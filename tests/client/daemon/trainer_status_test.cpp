@@ -62,6 +62,11 @@ TEST_CASE("why a card does not compute: the trainer's reason, else the rules', w
   CHECK(reasons(on("cpu"), {true, ""}) == Reasons(since, since));
 }
 
+TEST_CASE("others are told no path of what a library says about the card") {
+  CHECK(reasons(on("cpu", "cannot load '/home/ada lovelace/cuda/libcudart.so': gone"), {true, ""}) ==
+        Reasons("cannot load '/home/ada lovelace/cuda/libcudart.so': gone", "cannot load 'libcudart.so': gone"));
+}
+
 TEST_CASE("where there is no card, or it computes, there is nothing to explain") {
   CHECK(reasons(on("cpu", "this LibTorch is built without CUDA"), {false, ""}) == Reasons());
   CHECK(reasons(on("cpu"), {false, "switched off in the preferences"}) == Reasons());

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <string>
+
 #include "shared/protocol/heartbeat.h"
 
 using namespace starling;
@@ -57,4 +60,14 @@ TEST_CASE("a long text is cut between two letters") {
     CHECK(told.size() >= wire::kTrainerFailureBytesMax - 1);
     CHECK(told.ends_with("\u00e9"));
   }
+}
+
+TEST_CASE("a library's endless text takes no longer than a short one") {
+  constexpr std::size_t kBytes = 64 << 10;
+  const auto begun = std::chrono::steady_clock::now();
+  for (const char sign : {'(', '~', '\'', '/', ' '}) {
+    CHECK(failure_for_others(std::string(kBytes, sign)).size() <= wire::kTrainerFailureBytesMax);
+  }
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(1));
+  CHECK(failure_for_others("open /home/ada/x: " + std::string(kBytes, '(')).starts_with("open x: (("));
 }

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "shared/base/files.h"
+#include "shared/base/log.h"
 #include "tests/client/session/session_fixture.h"
+#include "tests/support/temp_dir.h"
 
 using namespace starling;
 using namespace starling::session;
@@ -91,6 +94,30 @@ TEST_CASE("a state without a proof, with a false one, or with one of another sta
   CHECK(chain.refusal().find("another key") != std::string::npos);
   CHECK(chain.judge(later, digest(1), naming(3, digest(1))) == Verdict::known);
   CHECK(chain.refusal().empty());
+}
+
+TEST_CASE("the log tells the last refusal in the end, also one that followed another at once, and each once") {
+  const starling::testing::TempDir dir;
+  const std::string file = (dir / "a.log").string();
+  init_logging({.to_stderr = false, .file = file});
+  Trust trust;
+  StateChain chain(trust.make());
+  CHECK(hear(chain, naming(4, digest(2))) == Verdict::refused);
+  const auto other = naming(4, digest(2), proof_of(3, {digest(1), digest(5)}));
+  for (int seconds = 1; seconds < 600; ++seconds) {
+    const TimePoint now = kStart + std::chrono::seconds(seconds);
+    CHECK(chain.judge(now, digest(1), other) == Verdict::refused);
+    if (!chain.wants_proof()) continue;
+    chain.on_told();
+    CHECK(chain.judge(now, digest(1), other) == Verdict::refused);
+  }
+  flush_logs();
+  init_logging({});
+  const std::string log = read_file(file, 1 << 16).value();
+  CHECK(log.find("it gives no proof") != std::string::npos);
+  const std::size_t last = log.find("the signatures lead to another state");
+  REQUIRE(last != std::string::npos);
+  CHECK(log.find("the signatures lead to another state", last + 1) == std::string::npos);
 }
 
 TEST_CASE("a proof agrees with what is known, unless the project says that it went back") {

@@ -123,3 +123,12 @@ TEST_CASE("a listing has the names of the classes, and readers of shards pass ov
   CHECK(encode_listing(data, {}) == wire::encode_listing(data));
   CHECK(class_names_of(wire::encode_listing(data))->empty());
 }
+
+TEST_CASE("a listing of before, with a name that is refused today, is read with the name that is shown") {
+  const std::vector<ImageClass> before = {{"cat", 1}, {"dog\u202egod", 1}};
+  CHECK_FALSE(check_class_names(before).ok());
+  const auto names = class_names_of(encode_listing({}, before));
+  REQUIRE_MESSAGE(names.ok(), names.error().message);
+  CHECK(*names == std::vector<std::string>{"cat", plain_line(before[1].name)});
+  CHECK((*names)[1] != before[1].name);
+}

@@ -155,12 +155,17 @@ TEST_CASE("a retired run is on no list and starts no more, and a new one is made
   CHECK(std::filesystem::is_symlink(draft));
   CHECK(std::filesystem::exists(server.folder / "drafts.toml"));
   CHECK(server.command({"run", "clone", server.directory, "poems-1", draft}).says("exists already"));
+  const std::filesystem::path artefacts = server.directory + "/artefacts";
+  for (const auto& data : std::filesystem::directory_iterator(artefacts)) {
+    std::filesystem::create_hard_link(data, server.folder / data.path().filename());
+  }
   const Ended created = server.command({"run", "create", server.directory, draft});
   REQUIRE_MESSAGE(created.status == 0, created.output);
   CHECK(created.last_line() == "poems-2");
   CHECK(server.command({"run", "start", server.directory}).says("'poems-2' is running"));
-  // Both files of data exist in the project already.
-  CHECK(std::distance(std::filesystem::directory_iterator(server.directory + "/artefacts"), {}) == 2);
+  // Both files of data exist in the project already, and no second copy has taken their place.
+  CHECK(std::distance(std::filesystem::directory_iterator(artefacts), {}) == 2);
+  for (const auto& data : std::filesystem::directory_iterator(artefacts)) CHECK(data.hard_link_count() == 2);
   const Ended audit = server.command({"audit", server.directory});
   CHECK(audit.says("run retire"));
   CHECK(audit.says("(command)"));

