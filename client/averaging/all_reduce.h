@@ -35,7 +35,7 @@
 //  - Accusations: a member that hears that another one has lost a third one passes the signed lost set on. It loses
 //    that one as well, at once, if it is not well here, or if half of the votes of those with a link to it, and of
 //    itself, accuse it. Otherwise it watches the accused for a second. The accused passes the set on, too, which shows
-//    that it lives. If it was heard since, the accuser is lost. If two accuse each other, all lose the same one. One that
+//    that it lives. If it was heard since, the accuser is lost. If two accuse each other, all lose the same one. Who
 //    cannot tell, because it has no link to the accused, waits for half a second longer. One that waits for the begin
 //    of the accused waits until the time for begins is over, four seconds at most, unless that begin was passed
 //    on. Inventories of other views are put off meanwhile. Nobody complains about a member that accuses it: that one
