@@ -41,6 +41,16 @@ std::string round_line(const RunId& run_id, const wire::RoundReport& report, dou
   return std::move(writer.str());
 }
 
+// A line of rounds.jsonl: this round's line, and those of later rounds, are of results that do not count.
+std::string void_line(const RunId& run_id, RoundIndex from) {
+  wire::JsonWriter writer;
+  writer.open("", '{');
+  writer.text("run_id", run_id);
+  writer.integer("void_from", from);
+  writer.close('}');
+  return std::move(writer.str());
+}
+
 // Lines of reports-RUN.jsonl: {"seconds":…,"report":"<the report's own JSON>"} or {"settled_below":…}.
 std::string report_line(const wire::RoundReport& report, double seconds) {
   wire::JsonWriter writer;
@@ -205,7 +215,9 @@ Status RoundJournal::forget(RoundIndex below) {
 
 Status RoundJournal::withdraw(RoundIndex from) {
   STARLING_TRY(forget(from));
-  return files_->pending.empty() ? Status() : forget(files_->pending.back().round + 1);
+  if (files_->pending.empty()) return {};
+  files_->unwritten_rounds.push_back(void_line(files_->run_id, from));
+  return forget(files_->pending.back().round + 1);
 }
 
 const std::vector<wire::RoundReport>& RoundJournal::pending() const { return files_->pending; }

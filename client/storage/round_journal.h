@@ -32,7 +32,8 @@ class RoundJournal {
   Status record(const wire::RoundReport& report, Duration round_duration);
   // Reports of rounds below this are settled.
   Status forget(RoundIndex below);
-  // Reports of this round and of later ones are void; those before it have been settled. In rounds.jsonl they stay.
+  // Reports of this round and of later ones are void; those before it have been settled. In rounds.jsonl they stay, and
+  // a line {"run_id","void_from"} follows them.
   Status withdraw(RoundIndex from);
   // Oldest first.
   [[nodiscard]] const std::vector<wire::RoundReport>& pending() const;

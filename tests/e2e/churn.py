@@ -79,7 +79,7 @@ class Journal:
             lines = file.read()
         whole = lines[:lines.rfind(b"\n") + 1]
         self.read += len(whole)
-        return [json.loads(line) for line in whole.splitlines()]
+        return [entry for entry in map(json.loads, whole.splitlines()) if "round" in entry]
 
 
 @dataclass

@@ -307,8 +307,17 @@ def whole_lines(path):
 
 
 def read_journal(path, run=None):
-    """{round: its entry}, restricted to one run if several are in it."""
-    return {entry["round"]: entry for entry in whole_lines(path) if run is None or entry["run_id"] == run}
+    """{round: its entry}, restricted to one run if several are in it; without rounds whose results are void."""
+    rounds = {}
+    for line in whole_lines(path):
+        if run is not None and line["run_id"] != run:
+            continue
+        if "round" in line:
+            rounds[line["round"]] = line
+        else:
+            rounds = {number: entry for number, entry in rounds.items()
+                      if number < line["void_from"] or entry["run_id"] != line["run_id"]}
+    return rounds
 
 
 def last_line(text):

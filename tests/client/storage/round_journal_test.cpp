@@ -81,6 +81,22 @@ TEST_CASE("a finished round is one line for people, and a report until it is set
   CHECK(text.find(R"(0a":8},"seconds":1.5})") != std::string::npos);
 }
 
+TEST_CASE("whoever reads the rounds sees which of them do not count") {
+  const TempDir folder;
+  {
+    RoundJournal journal = open_journal(folder);
+    for (const RoundIndex round : {1, 2, 3}) record(journal, round);
+    REQUIRE(journal.withdraw(2).ok());
+    CHECK(journal.pending().empty());
+    CHECK(content(folder / "rounds.jsonl").ends_with("{\"run_id\":\"small\",\"void_from\":2}\n"));
+    CHECK(lines_in(folder / "rounds.jsonl") == 4);
+    REQUIRE(journal.withdraw(2).ok());  // there is none any more
+    record(journal, 2);
+  }
+  CHECK(pending_rounds(open_journal(folder)) == std::vector<RoundIndex>{2});
+  CHECK(lines_in(folder / "rounds.jsonl") == 5);
+}
+
 TEST_CASE("a crash at any byte of a record leaves it whole or not there, in both files alike") {
   const TempDir whole;
   {
