@@ -84,7 +84,7 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Reply>& reply) {
   visit("device.name", reply.device.name, wire::Text{wire::kDeviceNameBytesMax});
   visit("device.memory_bytes", reply.device.memory_bytes, kDeviceBytes);
   visit("device.memory_max_bytes", reply.device.memory_max_bytes, kDeviceBytes);
-  visit("device.library", reply.device.library, wire::Text{wire::kLibraryBytesMax});
+  visit("device.backend", reply.device.backend, wire::Text{wire::kBackendBytesMax});
   visit("device.precision", reply.device.precision, wire::Text{wire::kDeviceWordBytesMax});
   visit("device.card_unused", reply.device.card_unused, wire::Text{wire::kCardUnusedBytesMax});
   visit("samples", reply.batch.samples, kNotNegative);

@@ -8,7 +8,7 @@
 
 namespace starling::training {
 
-std::string library_name() {
+std::string backend_name() {
   const std::string name = std::string("LibTorch ") + TORCH_VERSION;
   const at::CUDAHooksInterface& cuda = at::detail::getCUDAHooks();
   if (!cuda.hasCUDART()) return name + " without CUDA";
@@ -21,7 +21,7 @@ wire::ComputeDevice describe_devices(const std::vector<std::string>& names, cons
   wire::ComputeDevice device;
   device.kind = c10::DeviceTypeName(first.type(), /*lower_case=*/true);
   device.count = static_cast<int>(names.size());
-  device.library = library_name();
+  device.backend = backend_name();
   if (first.is_cpu()) {
     device.name = processor.name;
     device.memory_bytes = processor.memory_bytes;

@@ -10,9 +10,9 @@
 namespace starling::training {
 
 // The LibTorch that is loaded: "LibTorch 2.6.0 with CUDA 12.4", "LibTorch 1.13.1 without CUDA".
-std::string library_name();
+std::string backend_name();
 
-// Kind, count, name, memory and library of LibTorch's devices, which are alike: "cpu", or "cuda:0", "cuda:1" …
+// Kind, count, name, memory and backend of LibTorch's devices, which are alike: "cpu", or "cuda:0", "cuda:1" …
 // once they are open.
 wire::ComputeDevice describe_devices(const std::vector<std::string>& names, const Processor& processor);
 

@@ -336,7 +336,7 @@ DeviceSums MemberTable::device_sums() const {
 DevicesInUse MemberTable::devices() const {
   const auto is_before = [](const wire::ComputeDevice* a, const wire::ComputeDevice* b) {
     const auto parts = [](const wire::ComputeDevice& device) {
-      return std::tie(device.kind, device.name, device.count, device.precision, device.library, device.card_unused);
+      return std::tie(device.kind, device.name, device.count, device.precision, device.backend, device.card_unused);
     };
     return parts(*a) < parts(*b);
   };

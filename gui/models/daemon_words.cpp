@@ -157,8 +157,8 @@ constexpr Phrase kCardReasons[] = {
     {"it does not work: (.+)", QT_TRANSLATE_NOOP("Daemon", "it does not work: %1")}};
 
 // The library that a trainer computes with, by its own word.
-constexpr Phrase kLibraries[] = {{"(LibTorch .+) without CUDA", QT_TRANSLATE_NOOP("Daemon", "%1 without CUDA")},
-                                 {"(LibTorch .+) with (CUDA .+)", QT_TRANSLATE_NOOP("Daemon", "%1 with %2")}};
+constexpr Phrase kBackends[] = {{"(LibTorch .+) without CUDA", QT_TRANSLATE_NOOP("Daemon", "%1 without CUDA")},
+                                {"(LibTorch .+) with (CUDA .+)", QT_TRANSLATE_NOOP("Daemon", "%1 with %2")}};
 
 // Refusals by a coordinator for a person who wants to join it, or a team, after the address that was asked.
 constexpr Phrase kRefusals[] = {
@@ -320,8 +320,8 @@ QString deviceWords(const wire::ComputingStatus& computing) {
     parts << QCoreApplication::translate("Daemon", "%1 of memory").arg(bytesText(std::max(own, most)));
   }
   if (!device.precision.empty()) parts << text(device.precision);
-  const QString library = text(device.library);
-  if (!library.isEmpty()) parts << phraseOf(library, kLibraries).value_or(library);
+  const QString backend = text(device.backend);
+  if (!backend.isEmpty()) parts << phraseOf(backend, kBackends).value_or(backend);
   return QCoreApplication::translate("Daemon", "Computes on %1").arg(parts.join(QStringLiteral(", ")));
 }
 

@@ -44,7 +44,7 @@ ComputeDevice within_bounds(ComputeDevice device) {
   device.name = plain_within(device.name, kDeviceNameBytesMax);
   device.memory_bytes = bounded(device.memory_bytes);
   device.memory_max_bytes = bounded(device.memory_max_bytes);
-  device.library = plain_within(device.library, kLibraryBytesMax);
+  device.backend = plain_within(device.backend, kBackendBytesMax);
   device.precision = plain_within(device.precision, kDeviceWordBytesMax);
   device.card_unused = plain_within(device.card_unused, kCardUnusedBytesMax);
   return device;
@@ -52,7 +52,7 @@ ComputeDevice within_bounds(ComputeDevice device) {
 
 std::string to_text(const ComputeDevice& device) {
   std::string text = name_text(device);
-  for (const std::string& part : {memory_text(device), device.precision, device.library}) {
+  for (const std::string& part : {memory_text(device), device.precision, device.backend}) {
     if (!part.empty()) text += ", " + part;
   }
   return text;

@@ -10,7 +10,7 @@ namespace starling::wire {
 
 constexpr std::size_t kDeviceWordBytesMax = 32;  // kind, precision
 constexpr std::size_t kDeviceNameBytesMax = 100;
-constexpr std::size_t kLibraryBytesMax = 80;
+constexpr std::size_t kBackendBytesMax = 80;
 constexpr std::size_t kCardUnusedBytesMax = 200;
 constexpr int kDevicesMax = 1024;  // that share a batch
 
@@ -21,7 +21,7 @@ struct ComputeDevice {
   std::string name{};                 // the driver's or the kernel's; empty: they have none for it
   std::int64_t memory_bytes = 0;      // each device's own; a processor's: this computer's; 0: not known
   std::int64_t memory_max_bytes = 0;  // limit of it that the trainer keeps to; 0: none
-  std::string library{};              // "LibTorch 2.6.0 with CUDA 12.4", "LibTorch 1.13.1 without CUDA"
+  std::string backend{};              // "LibTorch 2.6.0 with CUDA 12.4", "LibTorch 1.13.1 without CUDA"
   std::string precision{};            // that of matrix products: "fp32", "bf16"
   std::string card_unused{};  // why no graphics card of this computer computes; empty: one does, or there is none
 

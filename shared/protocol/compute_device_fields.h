@@ -15,7 +15,7 @@ void each_field(Visitor& visit, Seen<Visitor, ComputeDevice>& device) {
   visit("name", device.name, Text{kDeviceNameBytesMax}, kLeftOutIfUnset);
   visit("memory_bytes", device.memory_bytes, Whole{0, kMessageCountMax}, kLeftOutIfUnset);
   visit("memory_max_bytes", device.memory_max_bytes, Whole{0, kMessageCountMax}, kLeftOutIfUnset);
-  visit("library", device.library, Text{kLibraryBytesMax}, kLeftOutIfUnset);
+  visit("backend", device.backend, Text{kBackendBytesMax}, kLeftOutIfUnset);
   visit("precision", device.precision, Text{kDeviceWordBytesMax}, kLeftOutIfUnset);
   visit("card_unused", device.card_unused, Text{kCardUnusedBytesMax}, kLeftOutIfUnset);
 }

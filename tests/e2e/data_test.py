@@ -196,9 +196,9 @@ class ManyForms(Project):
         self.assertEqual(computing["trainer"], "running")
         device = computing["device"]
         self.assertIn(device["kind"], ("cpu", "cuda"))
-        self.assertRegex(device["library"], r"^LibTorch \S+ with")
+        self.assertRegex(device["backend"], r"^LibTorch \S+ with")
         self.assertEqual(device["precision"], "fp32")
-        words = ".*, ".join(re.escape(device.get(part, "")) for part in ("name", "precision", "library"))
+        words = ".*, ".join(re.escape(device.get(part, "")) for part in ("name", "precision", "backend"))
         self.assertRegex(self.volunteer.command("status").stdout, f"device     {words}")
         self.assertRegex(self.volunteer.command("doctor", check=False).stdout, f"device    it computes on {words}")
         programs.wait_until(lambda: re.search(f"computes on +1 computer: {words}",

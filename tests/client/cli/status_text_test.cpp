@@ -100,7 +100,7 @@ TEST_CASE("what computes is shown once the trainer has said it, with why a card 
                              .name = "AMD EPYC",
                              .memory_bytes = 16'000'000'000,
                              .memory_max_bytes = 8'000'000'000,
-                             .library = "LibTorch 1.13.1 without CUDA",
+                             .backend = "LibTorch 1.13.1 without CUDA",
                              .precision = "fp32",
                              .card_unused = "this LibTorch is built without CUDA"};
   const std::string text = cli::format_status(status);

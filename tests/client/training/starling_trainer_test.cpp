@@ -103,7 +103,7 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   CHECK(device->kind == "cpu");
   CHECK(device->count == 1);
   CHECK(device->memory_bytes == memory_allowed_bytes());
-  CHECK(device->library.starts_with("LibTorch "));
+  CHECK(device->backend.starts_with("LibTorch "));
   CHECK(device->precision == "fp32");
   CHECK(device->card_unused.empty());
   const double first = train(trainer, 0, 1);
@@ -138,7 +138,7 @@ TEST_CASE("a trainer that may use a card and has none says why, and the precisio
   REQUIRE(device);
   if (!device->is_processor()) return;
   CHECK_FALSE(device->card_unused.empty());
-  if (device->library.ends_with("without CUDA")) {
+  if (device->backend.ends_with("without CUDA")) {
     CHECK(device->card_unused == (trainer.view().confinement.find("Landlock (ABI") != std::string::npos
                                       ? "this LibTorch is built without CUDA"
                                       : "this kernel has no Landlock to confine its driver with"));

@@ -76,7 +76,7 @@ TEST_CASE("what computes is one sentence, with why a card does not") {
                       .name = "NVIDIA A40",
                       .memory_bytes = 48'000'000'000,
                       .memory_max_bytes = 24'000'000'000,
-                      .library = "LibTorch 2.6.0 with CUDA 12.4",
+                      .backend = "LibTorch 2.6.0 with CUDA 12.4",
                       .precision = "bf16"};
   CHECK(deviceWords(computing) == QStringLiteral("Computes on 2 × NVIDIA A40, at most 24.0 GB of 48.0 GB of memory "
                                                  "each, bf16, LibTorch 2.6.0 with CUDA 12.4"));

@@ -99,7 +99,7 @@ DaemonStatus full_status() {
                         .name = "NVIDIA A40",
                         .memory_bytes = 48'000'000'000,
                         .memory_max_bytes = 24'000'000'000,
-                        .library = "LibTorch 2.6.0 with CUDA 12.4",
+                        .backend = "LibTorch 2.6.0 with CUDA 12.4",
                         .precision = "bf16",
                         .card_unused = "none"};
   return s;
@@ -293,7 +293,7 @@ TEST_CASE("statuses and pauses have these texts") {
       R"(dation_round":10,"rounds_done":9,"rounds_failed":1,"local_steps":{"mixings":6,"mixings_missed":2,"spread)"
       R"(":0.01},"reports_waiting":3,"network":{"upload_bytes_per_s":1000000,"download_bytes_per_s":2000000,"byte)"
       R"(s_sent":1000000000000,"bytes_received":12},"computing":{"trainer":"running","device":{"kind":"cuda","count":2)"
-      R"(,"name":"NVIDIA A40","memory_bytes":48000000000,"memory_max_bytes":24000000000,"library":"LibTorch 2.6.0 )"
+      R"(,"name":"NVIDIA A40","memory_bytes":48000000000,"memory_max_bytes":24000000000,"backend":"LibTorch 2.6.0 )"
       R"(with CUDA 12.4","precision":"bf16","card_unused":"none"}}})"
       "\n");
   CHECK(encode(PauseRequest{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");

@@ -59,7 +59,7 @@ inline Heartbeat full_heartbeat() {
                                         .name = "NVIDIA A40",
                                         .memory_bytes = 48'000'000'000,
                                         .memory_max_bytes = 24'000'000'000,
-                                        .library = "LibTorch 2.6.0 with CUDA 12.4",
+                                        .backend = "LibTorch 2.6.0 with CUDA 12.4",
                                         .precision = "bf16",
                                         .card_unused = "none"};
   beat.reports = {full_report(), {}};

@@ -91,7 +91,7 @@ TEST_CASE("messages about rounds have these texts") {
       R"(s_per_s":10000000,"round_trip_s":0.04,"posted_at":"0505050505050505050505050505050505050505050505050)"
       R"(505050505050505","relay_bytes_per_s":500000,"evaluation":{"round":16,"bits_per_byte":2.125,"bytes":1)"
       R"(0000,"accuracy":0.375},"process":99,"next_draw":12,"device":{"kind":"cuda","count":2,"name":"NVIDIA A40","memory_bytes":)"
-      R"(48000000000,"memory_max_bytes":24000000000,"library":"LibTorch 2.6.0 with CUDA 12.4","precision":"bf16",)"
+      R"(48000000000,"memory_max_bytes":24000000000,"backend":"LibTorch 2.6.0 with CUDA 12.4","precision":"bf16",)"
       R"("card_unused":"none"},"reports":[{"round":16,"group":"03030303030303030)"
       R"(303030303030303","autonomous":true,"members":["01010101010101010101010101010101010101010101010101010)"
       R"(10101010101","0202020202020202020202020202020202020202020202020202020202020202"],"contributions":[{")"
