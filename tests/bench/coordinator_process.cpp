@@ -1,13 +1,9 @@
 #include "tests/bench/coordinator_process.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,11 +13,11 @@
 
 #include "shared/base/files.h"
 #include "shared/base/permutation.h"
-#include "shared/base/unique_fd.h"
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
 #include "shared/wire/json_reader.h"
+#include "tests/support/free_port.h"
 
 namespace starling::bench {
 namespace {
@@ -48,20 +44,6 @@ Result<std::string> run_command(const std::vector<std::string>& words) {
 
 std::string loopback(std::uint16_t port) { return fmt::format("127.0.0.1:{}", port); }
 
-// A port that is free now; if another process takes it before `serve`, that fails with a message.
-Result<std::uint16_t> free_port() {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(fd.get(), plain, size) != 0 || ::getsockname(fd.get(), plain, &size) != 0) {
-    return Error{ErrorCode::io, fmt::format("find a free port: {}", std::strerror(errno))};
-  }
-  return ntohs(address.sin_port);
-}
-
 // Text that is just long enough for every member's lane and for an epoch of two batches, the held-out tenth included.
 std::string text_for(const ProjectOptions& options) {
   const SampleCount samples = std::max((options.target_batch_size + options.micro_batch_size) * options.peers_max,
@@ -83,9 +65,9 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::create(const Pro
 
 Status CoordinatorProcess::make_project(const ProjectOptions& options) {
   const std::string project = this->project().string();
-  STARLING_ASSIGN(port_, free_port());
+  port_ = starling::testing::free_port();
   do {
-    STARLING_ASSIGN(admin_port_, free_port());
+    admin_port_ = starling::testing::free_port();
   } while (admin_port_ == port_);
   STARLING_TRY(run_command({"init", project, "--name", "Load", "--listen", loopback(port_), "--open"}).status());
   STARLING_ASSIGN(ca_pem_, read_file(this->project() / "ca.pem", kPemBytesMax));

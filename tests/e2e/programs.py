@@ -2,8 +2,10 @@
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import random
 import signal
 import socket
 import sqlite3
@@ -52,10 +54,28 @@ def host_and_port(host, port):
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+# Below the range from which the kernel takes ports for connections and for whoever asks for any port.
+PORTS = range(12000, 32001)
+PORT_LOCKS = open(f"/tmp/starling-test-ports.{os.getuid()}", "a+b")
+own_ports = set()
+
+
 def free_port(host="127.0.0.1"):
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.bind((host, 0))
-        return probe.getsockname()[1]
+    """A port that is free, and that no other test is given before this process ends: each is a byte of a file that all
+    tests lock (tests/support/free_port.cpp, too)."""
+    for _ in range(1000):
+        port = random.SystemRandom().choice(PORTS)
+        if port in own_ports:  # a process's own locks do not keep it away
+            continue
+        try:
+            fcntl.lockf(PORT_LOCKS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            own_ports.add(port)
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+                probe.bind((host, port))
+            return port
+        except OSError:  # another test's, or somebody else listens there
+            continue
+    raise ProgramError("no port is free: thousands of tests run at once")
 
 
 def run_command(program, *arguments, timeout_s=EVENT_WITHIN_S, check=True):

@@ -1,6 +1,6 @@
 """A mail relay on loopback: prints its port, then one JSON line for every letter that it takes.
 
-With an argument it refuses that many letters first, as a busy relay does.
+    small_relay.py REFUSALS PORT    refuses that many letters first, as a busy relay does
 """
 import email
 import email.policy
@@ -25,12 +25,7 @@ class Keeper:
         return "250 Taken"
 
 
-controller = Controller(Keeper(int(sys.argv[1]) if len(sys.argv) > 1 else 0), hostname="127.0.0.1", port=0)
-# The controller finds its own port by connecting to it, which port 0 does not allow: choose one.
-import socket
-with socket.socket() as probe:
-    probe.bind(("127.0.0.1", 0))
-    controller.port = probe.getsockname()[1]
+controller = Controller(Keeper(int(sys.argv[1])), hostname="127.0.0.1", port=int(sys.argv[2]))
 controller.start()
 print(controller.port, flush=True)
 sys.stdin.read()

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/support/free_port.h"
+
 namespace starling::mail {
 namespace {
 
@@ -20,13 +22,14 @@ class SmallRelay {
     std::array<int, 2> in{};
     REQUIRE(::pipe(out.data()) == 0);
     REQUIRE(::pipe(in.data()) == 0);
+    const std::string free_port = std::to_string(starling::testing::free_port());
     child_ = ::fork();
     REQUIRE(child_ >= 0);
     if (child_ == 0) {
       ::dup2(in[0], 0);
       ::dup2(out[1], 1);
       for (const int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
-      ::execlp("/usr/bin/python3", "python3", STARLING_SMALL_RELAY, refusals, nullptr);
+      ::execlp("/usr/bin/python3", "python3", STARLING_SMALL_RELAY, refusals, free_port.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(in[0]);

@@ -11,6 +11,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "tests/coordinator/server/server_harness.h"
+#include "tests/support/free_port.h"
 
 namespace starling::server::testing {
 namespace {
@@ -81,7 +82,7 @@ TEST_CASE("a scheduled backup that fails is told wherever an operator looks, and
           0);
   std::filesystem::remove(folder);
   REQUIRE(write_file_atomically(folder, "a file where the disk was").ok());
-  const int port = TakenPort().port();
+  const int port = starling::testing::free_port();
   std::vector<std::string> command = server.serve_command();
   command.insert(command.end(), {"--admin", "127.0.0.1:" + std::to_string(port)});
   Process process(command);

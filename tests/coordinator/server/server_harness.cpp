@@ -1,9 +1,6 @@
 #include "tests/coordinator/server/server_harness.h"
 
-#include <arpa/inet.h>
 #include <doctest/doctest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "shared/base/files.h"
 #include "shared/crypto/certificates.h"
@@ -11,6 +8,7 @@
 #include "shared/manifest/signed_report.h"
 #include "shared/protocol/join.h"
 #include "shared/swarm/successor.h"
+#include "tests/support/free_port.h"
 
 namespace starling::server::testing {
 namespace {
@@ -23,22 +21,8 @@ Digest state_of_round(RoundIndex round) {
 
 }  // namespace
 
-TakenPort::TakenPort() {
-  socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  REQUIRE(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-  REQUIRE(::listen(socket_, 1) == 0);
-  REQUIRE(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  port_ = ntohs(address.sin_port);
-}
-
-TakenPort::~TakenPort() { ::close(socket_); }
-
 TestServer::TestServer(const std::string& database)
-    : directory((folder / "project").string()), address("127.0.0.1:" + std::to_string(TakenPort().port())) {
+    : directory((folder / "project").string()), address("127.0.0.1:" + std::to_string(starling::testing::free_port())) {
   std::vector<std::string> words = {"init", directory, "--name", "Poems", "--listen", address};
   if (!database.empty()) words.insert(words.end(), {"--database", database});
   init = command(words);

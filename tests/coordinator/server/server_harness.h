@@ -15,18 +15,6 @@
 
 namespace starling::server::testing {
 
-// Binds a socket to a free loopback port, which keeps others off it for this object's lifetime.
-class TakenPort {
- public:
-  TakenPort();
-  ~TakenPort();
-  [[nodiscard]] int port() const { return port_; }
-
- private:
-  int socket_ = -1;
-  int port_ = 0;
-};
-
 class TestServer {
  public:
   // `database`: the address of one on a server; empty: a file.

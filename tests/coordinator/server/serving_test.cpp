@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/coordinator/server/server_harness.h"
+#include "tests/support/free_port.h"
 #include "tests/support/postgres_server.h"
 
 namespace starling::server::testing {
@@ -113,9 +114,9 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
   TestServer server;
   REQUIRE(server.create_run("one").status == 0);
   std::vector<std::string> command = server.serve_command();
-  const int port = TakenPort().port();
+  const int port = starling::testing::free_port();
   command.insert(command.end(), {"--admin", "127.0.0.1:" + std::to_string(port)});
-  command.insert(command.end(), {"--relay", "127.0.0.1:" + std::to_string(TakenPort().port())});
+  command.insert(command.end(), {"--relay", "127.0.0.1:" + std::to_string(starling::testing::free_port())});
   Process process(command);
   REQUIRE(process.wait_for("listening on"));
   const auto link = manifest::parse_join_link(server.init.last_line()).value();

@@ -7,6 +7,7 @@
 
 #include "shared/base/files.h"
 #include "tests/coordinator/server/server_harness.h"
+#include "tests/support/free_port.h"
 #include "tests/support/postgres_server.h"
 
 namespace starling::server::testing {
@@ -14,7 +15,8 @@ namespace {
 
 struct Fixture {
   TestServer project{starling::testing::PostgresServer::shared().create_database()};
-  std::array<int, 2> ports = {std::stoi(project.address.substr(project.address.rfind(':') + 1)), TakenPort().port()};
+  std::array<int, 2> ports = {std::stoi(project.address.substr(project.address.rfind(':') + 1)),
+                              starling::testing::free_port()};
 
   Fixture() {
     REQUIRE(project.create_run("one").status == 0);
