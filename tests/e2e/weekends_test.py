@@ -188,10 +188,13 @@ class Weekends(unittest.TestCase):
 
     def test_2_the_clocks_were_fast(self):
         for each in self.swarms:
+            first, last = each.swarm.coordinator.rows("SELECT min(decided_at_ms), max(decided_at_ms) FROM round")[0]
+            self.assertGreater(last - first, (options.days - 1.5) * DAY_H * 3_600_000)
+            # Quiet days are logged by nobody.
             for volunteer in each.swarm.volunteers:
                 stamps = [line[:19] for line in volunteer.daemon.log().splitlines() if re.match(r"\d{4}-\d\d-", line)]
-                first, last = (time.mktime(time.strptime(stamp, "%Y-%m-%d %H:%M:%S")) for stamp in (stamps[0], stamps[-1]))
-                self.assertGreater(last - first, (options.days - 1.5) * DAY_H * 3600)
+                began, spoke = (time.mktime(time.strptime(stamp, "%Y-%m-%d %H:%M:%S")) for stamp in (stamps[0], stamps[-1]))
+                self.assertGreater(spoke - began, options.days / 2 * DAY_H * 3600)
 
     def test_3_nobody_was_shown_a_certificate_that_it_refused(self):
         for each in self.swarms:
