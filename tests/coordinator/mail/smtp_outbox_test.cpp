@@ -29,7 +29,9 @@ class SmallRelay {
       ::dup2(in[0], 0);
       ::dup2(out[1], 1);
       for (const int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
-      ::execlp("/usr/bin/python3", "python3", STARLING_SMALL_RELAY, refusals, free_port.c_str(), nullptr);
+      // By its whole name: Python looks for its modules beside the first program of that name in PATH.
+      constexpr const char* kPython = "/usr/bin/python3";
+      ::execl(kPython, kPython, STARLING_SMALL_RELAY, refusals, free_port.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(in[0]);
