@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "client/averaging/lost_sets.h"
+#include "shared/swarm/plan.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/client/averaging/round_checks.h"
 #include "tests/client/averaging/round_parts.h"
+#include "tests/support/plain_signer.h"
 
 using namespace starling;
 using namespace starling::averaging;
@@ -53,6 +55,24 @@ void check_kept(InMemoryGroup& group, Rank accuser, Rank accused) {
     const auto own = kSamples * group.group().members[accuser].part_floats / group.group().vector_floats;
     CHECK(group.outcome(rank)->samples[accused] >= kSamples - own - 1);
   }
+}
+
+// The accuser says, with its signature and to one member alone, that it has lost another, and goes on as before.
+void whisper(InMemoryGroup& group, Rank accuser, Rank accused, Rank confidant) {
+  wire::LostSet said{static_cast<std::uint32_t>(accuser), swarm::plan_digest(group.group()),
+                     wire::RankSet(group.size())};
+  said.lost.set(accused);
+  const auto signer = testing::plain_signer(group.group().members[accuser].endpoint.peer);
+  said.signature = signer->sign(wire::signed_text(said));
+  const std::vector<std::uint8_t> payload = wire::encode(said);
+  wire::FrameHeader header;
+  header.type = wire::FrameType::lost_set;
+  header.group = group.group().id;
+  header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  std::vector<std::uint8_t> frame(wire::kFrameHeaderBytes);
+  wire::encode_header(header, std::span(frame).first<wire::kFrameHeaderBytes>());
+  frame.insert(frame.end(), payload.begin(), payload.end());
+  group.inject(accuser, confidant, std::move(frame));
 }
 
 // The signed words of the members of a group about each other.
@@ -106,6 +126,91 @@ TEST_CASE("an accusation that only one member gets to hear is passed on") {
         return from != 0 || to == confidant || frame[0] != static_cast<std::uint8_t>(wire::FrameType::inventory);
       });
       check_kept(group, 0, victim);
+    }
+  }
+}
+
+TEST_CASE(
+    "an accusation that only one member hears costs nobody but the accuser, who goes on as if it had said nothing") {
+  for (const std::size_t members : {4, 5, 8}) {
+    const std::size_t events = events_of(small(members));
+    for (std::size_t event = 8; event < events; event += 1 + events / 24) {
+      const Rank confidant = 1 + event % (members - 1);
+      const Rank victim = 1 + confidant % (members - 1);
+      CAPTURE(members);
+      CAPTURE(event);
+      CAPTURE(confidant);
+      InMemoryGroup group(small(members));
+      for (std::size_t i = 0; i < event; ++i) group.step();
+      whisper(group, 0, victim, confidant);
+      group.run();
+      CHECK(wrong(group) == "");
+      for (Rank rank = 0; rank < members; ++rank) {
+        CAPTURE(rank);
+        CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+        for (Rank honest = 1; honest < members; ++honest) CHECK_FALSE(lost(group, rank, honest));
+      }
+    }
+  }
+}
+
+TEST_CASE("an accusation that two whisper to the same member costs nobody but these two") {
+  for (const std::size_t members : {5, 6, 9}) {
+    const std::size_t events = events_of(small(members));
+    for (std::size_t event = 8; event < events; event += 1 + events / 24) {
+      const Rank confidant = 2 + event % (members - 2);
+      const Rank victim = 2 + (confidant - 1) % (members - 2);
+      CAPTURE(members);
+      CAPTURE(event);
+      CAPTURE(confidant);
+      InMemoryGroup group(small(members));
+      for (std::size_t i = 0; i < event; ++i) group.step();
+      whisper(group, 0, victim, confidant);
+      for (std::size_t i = 0; i < event % 7; ++i) group.step();
+      whisper(group, 1, victim, confidant);
+      group.run();
+      CHECK(wrong(group) == "");
+      for (Rank rank = 2; rank < members; ++rank) {
+        CAPTURE(rank);
+        CHECK(group.outcome(rank)->verdict == Verdict::averaged);
+        for (Rank honest = 2; honest < members; ++honest) CHECK_FALSE(lost(group, rank, honest));
+      }
+    }
+  }
+}
+
+TEST_CASE("an accusation that only one member hears, and finds to be right, leaves one result or none") {
+  for (const std::size_t members : {4, 5, 8}) {
+    for (int at = 20; at < 900; at += 40) {
+      const auto place = static_cast<std::size_t>(at / 40);
+      const Rank confidant = 1 + place % (members - 1);
+      const Rank victim = 1 + confidant % (members - 1);
+      CAPTURE(members);
+      CAPTURE(at);
+      CAPTURE(confidant);
+      // The confidant hears nothing from the accused for a while, which nobody else notices.
+      GroupOptions options = small(members);
+      options.begin_within_ms = 10'000;
+      options.vector_floats *= 10;  // the round takes long enough for that
+      options.bytes_per_s = 2e3;
+      InMemoryGroup group(options, {{.kind = Kind::mute, .rank = victim, .other = confidant, .at = from_ms(at)}});
+      while (group.elapsed() < from_ms(at) + 1200ms && group.step()) {
+      }
+      whisper(group, 0, victim, confidant);
+      group.run();
+      CHECK(wrong(group) == "");
+      // Two of four are half of the group: then nobody's result counts.
+      const auto counts = [&group](Rank rank) { return group.outcome(rank)->verdict == Verdict::averaged; };
+      for (Rank rank = 1; rank < members; ++rank) {
+        CAPTURE(rank);
+        CHECK(counts(rank) == counts(1));
+        if (members == 4) continue;
+        CHECK(counts(rank));
+        for (Rank honest = 1; honest < members; ++honest) {
+          const bool of_the_link = honest == victim || honest == confidant;
+          if (!of_the_link) CHECK_FALSE(lost(group, rank, honest));
+        }
+      }
     }
   }
 }
