@@ -54,8 +54,9 @@ class SmallDisk:
 @unittest.skipUnless(INSIDE in os.environ, "this system does not let us mount a small disk: neither root nor user namespaces")
 class FullDisks(SwarmCase):
     # While the coordinator's disk is full there are only some ten rounds; they must last longer than a late volunteer
-    # takes to load the state again.
-    SETTINGS = {"target_batch_size": 256, "peers_max": 64}
+    # takes to load the state again. Samples that are leased would end some time after it is full, when those that were
+    # dealt before are computed: before two rounds of them, if it became full early.
+    SETTINGS = {"target_batch_size": 256, "peers_max": 64, "sampling": "independent"}
 
     @classmethod
     def prepare(cls):

@@ -21,14 +21,16 @@ def threads_each(volunteers):
 
 
 def write_run(folder, corpus, settings):
-    """Writes the operator's files of one run: texts, unless the settings name other data, and manifest.toml. Returns the
-    manifest's path."""
+    """Writes the operator's files of one run: texts, unless the settings name other data, and manifest.toml. "sampling"
+    among the settings is that of the texts. Returns the manifest's path."""
     folder.mkdir(parents=True, exist_ok=True)
     sections = settings
     if "data" not in settings:
         (folder / "train.txt").write_bytes(corpus.train)
         (folder / "held_out.txt").write_bytes(corpus.held_out)
-        sections = {**settings, "data": {"train": "train.txt", "validation": "held_out.txt"}}
+        data = {"train": "train.txt", "validation": "held_out.txt"}
+        sections = {name: value for name, value in settings.items() if name != "sampling"}
+        sections["data"] = {**data, "sampling": settings["sampling"]} if "sampling" in settings else data
     plain = {key: value for key, value in sections.items() if not isinstance(value, dict)}
     lines = [f"{key} = {toml(value)}" for key, value in plain.items()]
     for name, fields in sections.items():
