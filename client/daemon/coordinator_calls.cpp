@@ -10,6 +10,7 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/tls.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/join.h"
 #include "shared/wire/web_address.h"
 

@@ -9,6 +9,7 @@
 #include "shared/manifest/signed_report.h"
 #include "shared/net/line.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/run/epochs.h"
 #include "shared/swarm/plausible.h"
 

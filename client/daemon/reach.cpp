@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::daemon {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::daemon {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "client/session/retry.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::session {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/limits.h"
 
 namespace starling::session {
 namespace {

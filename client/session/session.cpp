@@ -7,6 +7,7 @@
 #include "client/session/failure_text.h"
 #include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/swarm/witnesses.h"
 
 namespace starling::session {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "client/session/session.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::session {
 

@@ -1,6 +1,6 @@
 // The session as seen from outside: its phase on the wire, and for the volunteer one phase with one reason.
 #include "client/session/session.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::session {
 namespace {

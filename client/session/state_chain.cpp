@@ -9,7 +9,7 @@
 
 #include "client/session/retry.h"
 #include "shared/base/log.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::session {
 namespace {

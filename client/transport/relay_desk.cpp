@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <asio/ip/address.hpp>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::transport {
 namespace {

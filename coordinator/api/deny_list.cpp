@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "shared/crypto/certificates.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::api {
 

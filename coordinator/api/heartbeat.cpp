@@ -5,6 +5,7 @@
 #include "coordinator/api/responses.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/unusable_samples.h"
 

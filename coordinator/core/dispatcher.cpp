@@ -8,6 +8,7 @@
 
 #include "shared/base/permutation.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/run/epochs.h"
 
 namespace starling::core {

@@ -6,7 +6,7 @@
 
 #include "coordinator/core/types.h"
 #include "shared/base/result.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::core {
 

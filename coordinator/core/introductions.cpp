@@ -1,6 +1,6 @@
 #include "coordinator/core/introductions.h"
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::core {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::core {
 namespace {

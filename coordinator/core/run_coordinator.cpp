@@ -13,6 +13,7 @@
 #include "coordinator/core/member.h"
 #include "coordinator/core/planner.h"
 #include "coordinator/core/run_status.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/model_layout.h"
 #include "shared/swarm/shares.h"
 

@@ -8,7 +8,7 @@
 
 #include "shared/base/upper_median.h"
 #include "shared/base/verify.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/swarm/departures.h"
 #include "shared/swarm/roles.h"
 #include "shared/wire/codec.h"

@@ -8,6 +8,7 @@
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/bench/https_connection.h"
 
 namespace starling::bench {

@@ -19,7 +19,7 @@
 #include "shared/control/control.h"
 #include "shared/net/http_client.h"
 #include "shared/protocol/error_reply.h"
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/join.h"
 #include "shared/protocol/team.h"
 #include "tests/fuzz/fuzz_target.h"

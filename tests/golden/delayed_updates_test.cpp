@@ -13,6 +13,7 @@
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/torch_trainer.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/state/state_digest.h"
 #include "shared/swarm/plan.h"
 #include "tests/golden/tiny_text.h"

@@ -6,6 +6,7 @@
 
 #include "shared/base/permutation.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/support/plain_signer.h"
 
 namespace starling::sim {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/state/holding_proof.h"
 #include "shared/state/state_digest.h"
 #include "shared/swarm/plausible.h"

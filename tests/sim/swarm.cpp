@@ -15,6 +15,7 @@
 #include "coordinator/accounts/policy.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
+#include "shared/protocol/heartbeat.h"
 #include "tests/plots/dot_plot.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/credited.h"

@@ -17,6 +17,7 @@ CHAPTERS = [
     ("shared/protocol/names.h", "Names"),
     ("shared/protocol/states.h", "States of members and runs"),
     ("shared/protocol/heartbeat.h", "Heartbeats"),
+    ("shared/protocol/heartbeat_reply.h", "Answers to heartbeats"),
     ("shared/protocol/compute_device.h", "Devices that compute"),
     ("shared/protocol/round_report.h", "Reports of rounds"),
     ("shared/protocol/sample_lease.h", "Leases of samples"),

@@ -12,6 +12,7 @@
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/certificates.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 using namespace starling;
 using namespace starling::daemon;

@@ -13,6 +13,7 @@
 #include "shared/base/unique_fd.h"
 #include "shared/crypto/certificates.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/client/daemon/played_threads.h"
 
 using namespace starling;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/client/daemon/played_threads.h"
 #include "tests/client/transport/swarm.h"
 

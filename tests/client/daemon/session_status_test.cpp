@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 
 using namespace starling;
 using namespace starling::daemon;

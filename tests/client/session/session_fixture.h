@@ -8,6 +8,7 @@
 
 #include "client/session/session.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/swarm/plan.h"
 #include "tests/client/session/session_names.h"
 

@@ -7,6 +7,8 @@
 #include "shared/crypto/tls.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/manifest/signed_report.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/run/model_layout.h"
 #include "shared/swarm/successor.h"
 

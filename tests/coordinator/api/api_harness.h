@@ -14,6 +14,10 @@
 #include "shared/protocol/join.h"
 #include "tests/support/temp_dir.h"
 
+namespace starling::wire {
+struct HeartbeatReply;
+}
+
 namespace starling::api::testing {
 
 constexpr SampleCount kTarget = 60;

@@ -3,6 +3,7 @@
 
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/run/model_layout.h"
 #include "shared/wire/frames.h"
 #include "tests/coordinator/api/api_harness.h"

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {

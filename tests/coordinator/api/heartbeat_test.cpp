@@ -4,6 +4,8 @@
 #include "coordinator/api/run_report.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/manifest/signed_statement.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/unusable_samples.h"
 #include "tests/coordinator/api/api_harness.h"
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/core/run_parts.h"
 
 namespace starling::core::testing {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "shared/swarm/successor.h"
-#include "tests/coordinator/core/swarm_harness.h"
+#include "tests/coordinator/core/small_run.h"
 
 namespace starling::core::testing {
 namespace {

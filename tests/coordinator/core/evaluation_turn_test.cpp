@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "tests/coordinator/core/swarm_harness.h"
+#include "tests/coordinator/core/small_run.h"
 
 namespace starling::core::testing {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "shared/protocol/heartbeat.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shared/protocol/heartbeat.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 namespace starling::core::testing {

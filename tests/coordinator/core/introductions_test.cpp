@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "shared/protocol/heartbeat.h"
-#include "tests/coordinator/core/swarm_harness.h"
+#include "shared/protocol/heartbeat_reply.h"
+#include "tests/coordinator/core/small_run.h"
 
 using namespace starling;
 using namespace starling::core;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "coordinator/core/interval_set.h"
-#include "tests/coordinator/core/swarm_harness.h"
+#include "tests/coordinator/core/small_run.h"
 
 namespace starling::core::testing {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "shared/protocol/heartbeat.h"
 #include "tests/coordinator/core/swarm_harness.h"
 
 using namespace starling;

@@ -8,7 +8,7 @@
 #include "coordinator/core/member.h"
 #include "coordinator/core/run_status.h"
 #include "shared/protocol/heartbeat.h"
-#include "tests/coordinator/core/swarm_harness.h"
+#include "tests/coordinator/core/small_run.h"
 
 namespace starling::core::testing {
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "coordinator/core/reports.h"
-#include "tests/coordinator/core/swarm_harness.h"
+#include "tests/coordinator/core/small_run.h"
 
 namespace starling::core::testing {
 namespace {

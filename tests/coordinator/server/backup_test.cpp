@@ -10,6 +10,7 @@
 #include "coordinator/server/backup.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/server/server_harness.h"
 #include "tests/support/free_port.h"
 

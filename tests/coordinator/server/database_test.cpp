@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "db/sqlite/open.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/server/server_harness.h"
 #include "tests/support/postgres_server.h"
 

@@ -5,6 +5,7 @@
 
 #include "shared/base/files.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/server/server_harness.h"
 
 namespace starling::server::testing {

@@ -8,6 +8,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
 #include "shared/state/state_digest.h"

@@ -6,6 +6,8 @@
 #include "shared/crypto/certificates.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_report.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/join.h"
 #include "shared/swarm/successor.h"
 #include "tests/support/free_port.h"

@@ -9,9 +9,14 @@
 #include "shared/crypto/keys.h"
 #include "shared/manifest/join_link.h"
 #include "shared/net/http_client.h"
+#include "shared/protocol/group_info.h"
 #include "shared/protocol/heartbeat.h"
 #include "tests/coordinator/server/process.h"
 #include "tests/support/temp_dir.h"
+
+namespace starling::wire {
+struct HeartbeatReply;
+}
 
 namespace starling::server::testing {
 

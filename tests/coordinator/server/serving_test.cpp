@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/server/server_harness.h"
 #include "tests/support/free_port.h"
 #include "tests/support/postgres_server.h"

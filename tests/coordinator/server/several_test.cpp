@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "shared/base/files.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/server/server_harness.h"
 #include "tests/support/free_port.h"
 #include "tests/support/postgres_server.h"

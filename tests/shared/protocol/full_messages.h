@@ -3,6 +3,7 @@
 
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/round_report.h"
 
 namespace starling::wire {

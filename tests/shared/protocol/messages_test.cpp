@@ -2,6 +2,7 @@
 #include "shared/protocol/compute_device.h"
 #include "shared/protocol/error_reply.h"
 #include "shared/protocol/heartbeat.h"
+#include "shared/protocol/heartbeat_reply.h"
 #include "shared/protocol/join.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
