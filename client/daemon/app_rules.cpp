@@ -117,8 +117,11 @@ void App::notice_round_ends(const wire::DaemonStatus& status) {
   turn_.trains = wire::has_round_under_way(status.phase);
   if (over && turn_.trains) loops_.control.post([this] { end_turn_if_over(); });
   if (!over || !governor_.verdict().pause_after_round) return;
-  governor_.on_round_finished();
-  loops_.control.post([this] { obey(); });
+  // Together: a status between the two would tell of a pause that nobody keeps yet.
+  loops_.control.post([this] {
+    governor_.on_round_finished();
+    obey();
+  });
 }
 
 wire::ControlReply App::steer(const wire::ControlRequest& request) {
