@@ -3,6 +3,7 @@
 
 #include "tests/sim/quadratic_problem.h"
 #include "tests/sim/swarm.h"
+#include "tests/support/suite_form.h"
 
 namespace starling::sim {
 namespace {
@@ -24,7 +25,7 @@ SwarmOptions six_alike(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a volunteer killed every 10 s: no round ends 2 s later than usual") {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= starling::testing::times<std::uint64_t>(16, 40); ++seed) {
     CAPTURE(seed);
     const SwarmResult result = *run_swarm(six_alike(seed));
     CHECK(result.broken == "");
@@ -43,7 +44,7 @@ TEST_CASE("local steps and mixings: a kill every 10 s holds up nobody, and drive
   };
   for (const Way& way : {Way{"local-sgd"}, Way{"moshpit-sgd", 10, 0, 3}, Way{"diloco"}, Way{"decentralized-adam", 50},
                          Way{"noloco", 50, 10}}) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 1; seed <= starling::testing::times<std::uint64_t>(1, 3); ++seed) {
       CAPTURE(way.algorithm);
       CAPTURE(seed);
       SwarmOptions options = six_alike(seed);

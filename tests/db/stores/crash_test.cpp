@@ -17,11 +17,13 @@
 #include "tests/db/stores/faulty_disk.h"
 #include "tests/db/stores/fixture.h"
 #include "tests/db/stores/ledger_load.h"
+#include "tests/support/suite_form.h"
 
 using namespace starling;
 using namespace starling::db;
 using namespace starling::db::testing;
 using starling::testing::TempDir;
+using starling::testing::times;
 
 namespace {
 
@@ -142,14 +144,14 @@ TEST_CASE("whenever the process is killed, what was acknowledged is in the ledge
   TempDir dir;
   std::mt19937_64 random(kSeed);
   std::set<RoundIndex> acknowledged;
-  for (int kill = 0; kill < 25; ++kill) {
+  for (int kill = 0; kill < times(8, 25); ++kill) {
     CAPTURE(kill);
     Victim victim(dir / "a.db", kill * 1'000'000);
     victim.kill_after(static_cast<int>(random() % 400), acknowledged);
     const auto database = open(dir / "a.db");
     check_ledger(*database, prepare_load(database->stores()).value(), acknowledged);
   }
-  CHECK(acknowledged.size() > 1'000);
+  CHECK(acknowledged.size() > times<std::size_t>(300, 1'000));
 }
 
 TEST_CASE("the disk of these tests forgets what was not synced and keeps what was") {
@@ -175,7 +177,8 @@ TEST_CASE("the disk of these tests forgets what was not synced and keeps what wa
 TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once") {
   std::mt19937_64 random(kSeed);
   std::size_t acknowledged_in_all = 0;
-  for (int cut = 0; cut < 40; ++cut) {
+  const int cuts = times(10, 40);
+  for (int cut = 0; cut < cuts; ++cut) {
     TempDir dir;
     TempDir after;
     const std::uint64_t seed = random();
@@ -196,7 +199,7 @@ TEST_CASE("whenever the power goes, what was acknowledged is in the ledger, once
     check_ledger(*database, account, acknowledged);
     CHECK(database->stores().training.contributions.append(load_round(account, 5'000)).ok());
   }
-  CHECK(acknowledged_in_all > 2'000);
+  CHECK(acknowledged_in_all > static_cast<std::size_t>(50 * cuts));
 }
 
 TEST_CASE("on a full disk writes are refused, reads go on, and all is well when there is space again") {

@@ -10,11 +10,13 @@
 #include "db/postgres/open.h"
 #include "db/stores/write_queue.h"
 #include "tests/db/stores/fixture.h"
+#include "tests/support/suite_form.h"
 
 using namespace starling;
 using namespace starling::db;
 using namespace starling::db::testing;
 using starling::testing::PostgresServer;
+using starling::testing::times;
 
 namespace {
 
@@ -58,8 +60,8 @@ TEST_CASE_FIXTURE(Fixture, "connections that break at any moment lose nothing th
     while (!done) broken += break_writers();
   });
   std::int64_t stored = 0;
-  constexpr std::int64_t kWrites = 300;
-  for (std::int64_t k = 0; k < kWrites; ++k) {
+  const std::int64_t writes = times(60, 300);
+  for (std::int64_t k = 0; k < writes; ++k) {
     const Status written = queue.run([k](Connection& connection) -> Status {
       STARLING_ASSIGN(Statement insert, connection.prepare("INSERT INTO t (k) VALUES (?)"));
       return insert.bind(k).run();
@@ -72,7 +74,7 @@ TEST_CASE_FIXTURE(Fixture, "connections that break at any moment lose nothing th
   breaking.join();
   CHECK(broken > 0);
   CHECK(stored > 0);
-  MESSAGE(stored << " of " << kWrites << " writes were done, " << broken << " connections broken meanwhile");
+  MESSAGE(stored << " of " << writes << " writes were done, " << broken << " connections broken meanwhile");
 }
 
 TEST_CASE_FIXTURE(Fixture, "who closes does not wait for a server that went away in the middle of a commit") {
