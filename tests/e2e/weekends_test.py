@@ -7,7 +7,7 @@ time, and nobody ever shows one that has run out. A swarm of one and a swarm of 
 Wall clocks and the clock that counts sleep run fast for every process, from one origin; timers are real. What is not
 lived through: on weekends no volunteer runs, and the coordinators are stopped as well while the clocks jump from the
 weekend's first hour to its last. Of 40 days, the first weekend is none of these: the coordinators run on through it.
-At night the operator pauses the run, so that this test leaves the cores to others for half of the time. The coordinators
+At night the operator pauses the run, so that this test leaves the cores to others for most of the time. The coordinators
 are started anew each morning: a connection that is kept shows no certificate again.
 """
 
@@ -29,7 +29,7 @@ SPEED = 2000
 HOUR_S = 3600 / SPEED  # in real time
 DAY_H = 24
 WEEKEND_H = 48
-TRAINING_H = 10  # of each day
+TRAINING_H = {4: 5, 40: 10}  # of each day, by --days
 BACK_WITHIN_S = 120  # of real time
 POLL_S = 0.5
 # Lines about a certificate that ran out, at either end. One that is "not yet valid" is another subject: an answer that
@@ -144,7 +144,7 @@ class Weekends(unittest.TestCase):
         while True:
             self.wait_until_all_are_back(time.monotonic() if begun is None else begun)
             day = time.monotonic() if begun is None else begun
-            self.train_until(min(day + TRAINING_H * HOUR_S, ends))
+            self.train_until(min(day + TRAINING_H[options.days] * HOUR_S, ends))
             for each in self.swarms:
                 each.swarm.coordinator.pause_run(RUN_ID)
             time.sleep(max(0, min(day + DAY_H * HOUR_S, ends) - time.monotonic()))
