@@ -26,6 +26,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/base/words.h"
+#include "shared/wire/base64.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/json_writer.h"
 
@@ -59,6 +60,10 @@ struct Items {
 struct FirstItems {
   std::size_t max;
   std::size_t text_bytes_max = std::numeric_limits<std::size_t>::max();
+};
+// Finite floats, as one base64 text of their little-endian bytes; a limit for their number.
+struct PackedFloats {
+  std::size_t max;
 };
 // An id that stands in an object of its own, under this name.
 struct InObject {
@@ -200,6 +205,9 @@ class FieldWriter {
     }
     out_.close(']');
   }
+  void put(std::string_view name, const std::vector<float>& members, const PackedFloats&, const auto&...) {
+    out_.text(name, base64_of_floats(members));
+  }
   template <fields::Object Message>
   void put(std::string_view name, const Message& message, const auto&...) {
     out_.open(name, '{');
@@ -275,6 +283,15 @@ class FieldReader {
   static void get(JsonReader& in, std::string_view name, std::vector<T>& members, const FirstItems& items,
                   const Rules&... rules) {
     get(in, name, members, Items{items.max}, rules...);
+  }
+  static void get(JsonReader& in, std::string_view name, std::vector<float>& members, const PackedFloats& packed,
+                  const auto&...) {
+    std::string text;
+    in.text(name, text, base64_length(sizeof(float) * packed.max), TextForm::exact);
+    if (!in.status().ok()) return;
+    auto values = floats_from_base64(text);
+    if (!values || values->size() > packed.max) return in.refuse(name, "is not the base64 text of finite floats");
+    members = *std::move(values);
   }
   template <fields::Object Message>
   static void get(JsonReader& in, std::string_view name, Message& message, const auto&...) {
