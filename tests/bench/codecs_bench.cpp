@@ -11,6 +11,7 @@
 #include "client/averaging/codec.h"
 #include "client/averaging/kernels.h"
 #include "client/averaging/power_sgd.h"
+#include "shared/swarm/sketch.h"
 
 namespace starling::bench {
 namespace {
@@ -200,6 +201,38 @@ void measure_power_sgd(std::span<const float> floats, const CodecsOptions& optio
                                                 static_cast<double>(layout.floats);
 }
 
+// Whole blocks alone, which is what both kernels are for; segments of another length end with a few more floats.
+void measure_sketches(std::span<const float> floats, const CodecsOptions& options, BenchResult& result) {
+  constexpr std::size_t kBlock = swarm::kSketchRowsMax * swarm::kSketchBuckets;
+  const auto segment = static_cast<std::size_t>(options.segment_floats);
+  Hash128 seed;
+  seed.bytes.fill(7);
+  std::vector<double> usual;
+  std::vector<double> portable;
+  for (int pass = 0; pass <= options.passes; ++pass) {
+    swarm::Sketch sketch{};
+    const double sketched = seconds_of([&] {
+      for (std::size_t at = 0; at < floats.size(); at += segment) {
+        swarm::add_to_sketch(seed, static_cast<std::int64_t>(at),
+                             floats.subspan(at, std::min(segment, floats.size() - at)), sketch);
+      }
+    });
+    float buckets[swarm::kSketchBuckets] = {};
+    const double without = seconds_of([&] {
+      for (std::size_t at = 0; at + kBlock <= floats.size(); at += kBlock) {
+        swarm::portable_sketch_rows(seed, at / swarm::kSketchBuckets, floats.subspan(at, kBlock), buckets);
+      }
+    });
+    VERIFY(swarm::norm(sketch) > 0 && std::isfinite(buckets[0]));
+    if (pass == 0) continue;  // warm-up
+    usual.push_back(sketched);
+    portable.push_back(without);
+  }
+  const double ms_per_million = 1e9 / static_cast<double>(floats.size());
+  result.figures["sketch_ms"] = median(usual) * ms_per_million;
+  result.figures["sketch_portable_ms"] = median(portable) * ms_per_million;
+}
+
 }  // namespace
 
 Result<BenchResult> run_codecs_bench(const CodecsOptions& options) {
@@ -217,6 +250,7 @@ Result<BenchResult> run_codecs_bench(const CodecsOptions& options) {
     measure(work, options, result, memcpy_s);
   }
   measure_power_sgd(floats, options, result);
+  measure_sketches(floats, options, result);
   const double memcpy_gb_s = static_cast<double>(floats.size() * sizeof(float)) / 1e9 / median(memcpy_s);
   result.figures["memcpy_gb_s"] = memcpy_gb_s;
   result.figures["kernels_avx2"] = averaging::avx2_kernels() != nullptr ? 1 : 0;

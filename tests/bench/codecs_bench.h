@@ -19,7 +19,8 @@ struct CodecsOptions {
 // error relative to the documented bound; for sparse, to the whole vector's norm). memcpy_gb_s, kernels_avx2 (1: they
 // are used). For low-rank products of matrices of 512 columns: power_sgd_project_gb_s (both projections, which are
 // contributed), power_sgd_finish_gb_s (the averaged gradient, the residual and the next factors), power_sgd_both_gb_s
-// and power_sgd_bytes_per_float.
+// and power_sgd_bytes_per_float. For sketches (shared/swarm/sketch.h) of a million floats, segment by segment:
+// sketch_ms, as this processor does it, and sketch_portable_ms.
 Result<BenchResult> run_codecs_bench(const CodecsOptions& options);
 
 }  // namespace starling::bench

@@ -81,6 +81,7 @@ void add_child_options(CLI::App& command, AveragingChild& child) {
   command.add_option("--address", child.address);
   command.add_option("--congestion", child.bench.congestion);
   command.add_option("--aggregation", child.bench.aggregation);
+  command.add_flag("--audited", child.bench.audited);
   command.add_option("--batch-seconds", child.bench.batch_s);
   command.add_option("--step-seconds", child.bench.step_s);
   child.bench.state_floats = 0;
@@ -124,7 +125,8 @@ void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
       "Figures of each codec C: C_encode_gb_s, C_add_gb_s, C_decode_gb_s, C_both_gb_s (encode, then add), C_vs_memcpy\n"
       "(both, against a memcpy of the same floats), C_bytes_per_float, C_worst (largest error over its documented\n"
       "bound; for sparse, what is left of the vector's norm). Of low-rank products: power_sgd_project_gb_s,\n"
-      "power_sgd_finish_gb_s, power_sgd_both_gb_s, power_sgd_bytes_per_float");
+      "power_sgd_finish_gb_s, power_sgd_both_gb_s, power_sgd_bytes_per_float. Of sketches: sketch_ms and\n"
+      "sketch_portable_ms, for a million floats");
   command->add_option("--floats", options.floats)
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 28))
