@@ -135,6 +135,8 @@ void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
   visit("error_feedback", manifest.round.error_feedback, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
   visit("low_rank", manifest.round.low_rank, kAny, kLeftOutIfUnset, SettingRange<int>{0, kLowRankMax});
   visit("averaging", manifest.round.averaging, kLeftOutIfUnset);
+  visit("audit_rate", manifest.round.audit_rate, kAny, kLeftOutIfUnset, SettingRange<double>{0, 1});
+  visit("audit_never_bans", manifest.round.audit_never_bans, kLeftOutIfUnset);
   visit("delay_parameter_updates", manifest.round.delay_parameter_updates, kLeftOutIfUnset);
   visit("checkpoint_rounds", manifest.checkpoint_rounds, kAny, left_out_if(RunManifest().checkpoint_rounds), kRounds);
   visit("precision", manifest.precision, left_out_if(Precision::fp32));

@@ -66,6 +66,7 @@ MemoryNeeds memory_needs(const RunManifest& manifest) {
     needs.state += vectors.state * vector;
     needs.gradients += vectors.gradients * vector;
   }
+  if (manifest.round.audit_rate > 0) needs.gradients += vector;  // others' work is computed again at older parameters
   needs.activations = static_cast<double>(sizeof(float)) * traits_of(manifest.model).activations(manifest.model);
   return needs;
 }

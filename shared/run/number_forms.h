@@ -8,9 +8,9 @@
 
 namespace starling::wire {
 
-// The factors of matrix products.
-enum class Precision : std::uint8_t { fp32, bf16 };
-inline constexpr std::array<std::string_view, 2> kPrecisionWords{"fp32", "bf16"};
+// The factors of matrix products. tf32: floats, of which cards may round all but ten bits of the mantissa away.
+enum class Precision : std::uint8_t { fp32, bf16, tf32 };
+inline constexpr std::array<std::string_view, 3> kPrecisionWords{"fp32", "bf16", "tf32"};
 inline std::span<const std::string_view> words_of(Precision /*precision*/) { return kPrecisionWords; }
 
 // The form of one moment of an optimizer (moments.h): floats, half precision, or a byte a value.

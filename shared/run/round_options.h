@@ -50,6 +50,10 @@ struct RoundOptions {
   double error_feedback = 0;  // the fraction of the error left by codecs that is made up for in the next round
   int low_rank = 0;  // factors that stand for each of the gradient's matrices (low_rank.h); 0: matrices go whole
   AveragingOptions averaging{};
+  // The fraction of an honest member's rounds, in the long run, whose gradients others recompute (audit.h of
+  // shared/protocol); 0: nobody's.
+  double audit_rate = 0;
+  bool audit_never_bans = false;  // a third false round bans no account: its computer is out for many rounds
   // Gradients are averaged while those of the next round are computed already, on parameters that are one step old.
   // With local steps, displacements are averaged while steps go on.
   bool delay_parameter_updates = false;

@@ -201,6 +201,72 @@ void check_round_parts(Checker& check, const RunManifest& manifest) {
   for (const RoundPart& part : round_parts()) {
     if (part.check != nullptr) part.check(check, manifest);
   }
+  if (manifest.round.audit_rate <= 0) return;
+  const std::string why = why_not_audited(manifest);
+  check.that(why.empty(), "audit_rate", fmt::format("{:g}", manifest.round.audit_rate), "0 in this run: " + why);
+}
+
+std::string why_not_audited(const RunManifest& manifest) {
+  if (manifest.local) {
+    return "local steps are not checked: they depend on moments that only the member has, so nobody can take them "
+           "again";
+  }
+  if (manifest.round.delay_parameter_updates) {
+    return "rounds with delay_parameter_updates are not checked: a member's first gradients of a round are taken at "
+           "parameters of its own, ahead of the agreed ones";
+  }
+  if (manifest.round.low_rank > 0) {
+    return "rounds with low_rank are not checked: members contribute factors, which depend on all members' gradients "
+           "and on what was left out of earlier ones";
+  }
+  if (manifest.round.error_feedback > 0) {
+    return "rounds with error_feedback are not checked: a contribution also brings what codecs left out of earlier "
+           "ones, which only the member knows";
+  }
+  return "";
+}
+
+std::vector<std::string> left_out_of_audits(const RunManifest& manifest) {
+  if (!why_not_audited(manifest).empty()) return {};
+  std::vector<std::string> left_out;
+  const RoundOptions& round = manifest.round;
+  const bool centered = round.averaging.aggregation == Aggregation::centered_clip;
+  if (centered) {
+    left_out.emplace_back(
+        "with aggregation centered-clip, gradients are checked, but not what the owners of parts make of them: how far "
+        "these draw a contribution to the momentum does not show in sketches");
+  }
+  if (round.averaging.formation != Formation::one_group) {
+    left_out.emplace_back(
+        "where a grid averages, gradients are checked, but not what owners and heads make of them: a column's average "
+        "is averaged again, and nobody keeps it");
+  }
+  const auto rough = [&](Codec codec, const char* what, const char* length) {
+    left_out.push_back(
+        fmt::format("an error of up to {} of the length of {} that travel as {} is taken for the codec's", length, what,
+                    to_string(codec)));
+  };
+  const Codec sent = round.contribution_codec.value_or(round.codec);
+  if (sent == Codec::int8 || sent == Codec::int4) rough(sent, "contributions", sent == Codec::int8 ? "5 %" : "58 %");
+  const bool rough_results = round.codec == Codec::int8 || round.codec == Codec::int4;
+  if (rough_results && !centered) rough(round.codec, "results", round.codec == Codec::int8 ? "7 %" : "86 %");
+  if (!manifest.data.shards.empty()) {
+    left_out.emplace_back(
+        "where data is sharded, a computer is asked about shards that it has, or it cannot tell: the fewer have one, "
+        "the "
+        "fewer rounds are checked");
+  }
+  if (manifest.precision == Precision::bf16) {
+    left_out.emplace_back(
+        "with precision bf16, honest gradients differ by a few per cent, so an error of a tenth of their length is "
+        "taken for rounding");
+  }
+  if (manifest.precision == Precision::tf32) {
+    left_out.emplace_back(
+        "with precision tf32, honest gradients differ by a thousandth, so an error of a hundredth of their length is "
+        "taken for rounding");
+  }
+  return left_out;
 }
 
 RoundTraffic round_traffic(const RunManifest& manifest) {

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "shared/run/run_manifest.h"
 #include "shared/wire/checker.h"
@@ -32,6 +34,12 @@ struct RoundPart {
 std::span<const RoundPart> round_parts();
 // Checks the settings of all parts. Those of the model, the optimizers and the formation have been checked before.
 void check_round_parts(Checker& check, const RunManifest& manifest);
+
+// Why others cannot check the work in this run's rounds (shared/protocol/audit.h), in a sentence for people; empty:
+// they can.
+std::string why_not_audited(const RunManifest& manifest);
+// The things that audits do not check of a run whose work they check otherwise, in sentences for people.
+std::vector<std::string> left_out_of_audits(const RunManifest& manifest);
 
 // The bytes that a round moves between its members, as far as the manifest decides: plans may make them fewer.
 struct RoundTraffic {

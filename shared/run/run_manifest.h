@@ -72,7 +72,7 @@ struct RunManifest {
   // Rounds between two copies of the state that the coordinator keeps, about, for when all who hold it are gone; 0: no
   // copies.
   RoundIndex checkpoint_rounds = 100;
-  Precision precision = Precision::fp32;  // bf16: where a volunteer's machine is made for it
+  Precision precision = Precision::fp32;  // bf16, tf32: where a volunteer's machine is made for it
   // The form to which members round the optimizer's moments after every step (moments.h), so that fewer bytes bring
   // them to members that join; fp32: they stay whole.
   MomentForm moments = MomentForm::fp32;

@@ -126,6 +126,10 @@ TEST_CASE("what a run needs of a volunteer's memory grows with all that it is ma
   manifest.model.context = 1024;
   manifest.model.vocabulary = 50257;
   const MemoryNeeds needs = memory_needs(manifest);
+  RunManifest audited = manifest;
+  audited.round.audit_rate = 0.5;
+  CHECK(memory_needs(audited).gradients - needs.gradients ==
+        static_cast<double>(sizeof(float) * parameter_count(manifest.model)));
   const double vector = 4.0 * static_cast<double>(parameter_count(manifest.model));
   CHECK(needs.state == 3 * vector);  // AdamW's two moments
   CHECK(needs.gradients == 4 * vector);

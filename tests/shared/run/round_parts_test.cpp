@@ -120,3 +120,49 @@ TEST_CASE("contributions are bounded around the momentum of gradients that one g
   });
   CHECK(still.find("optimizer.momentum") != std::string::npos);
 }
+
+TEST_CASE("work is checked where others can compute it again, and people are told why not") {
+  RunManifest manifest = small_manifest();
+  CHECK(why_not_audited(manifest).empty());
+  for (const Aggregation aggregation : {Aggregation::clipped, Aggregation::mean, Aggregation::centered_clip}) {
+    manifest.round.averaging.aggregation = aggregation;
+    CHECK(why_not_audited(manifest).empty());
+  }
+  manifest = small_manifest();
+  manifest.round.error_feedback = 0.95;
+  CHECK(why_not_audited(manifest).find("left out of earlier") != std::string::npos);
+  manifest.round.codec = Codec::sparse;
+  CHECK(!why_not_audited(manifest).empty());
+  manifest = small_manifest();
+  manifest.round.low_rank = 2;
+  CHECK(why_not_audited(manifest).find("factors") != std::string::npos);
+  manifest = small_manifest();
+  manifest.round.delay_parameter_updates = true;
+  CHECK(why_not_audited(manifest).find("ahead of the agreed ones") != std::string::npos);
+  CHECK(left_out_of_audits(manifest).empty());  // there are none
+  manifest = small_manifest();
+  manifest.local.emplace();
+  CHECK(why_not_audited(manifest).find("moments") != std::string::npos);
+}
+
+TEST_CASE("what audits leave out is said") {
+  RunManifest manifest = small_manifest();
+  manifest.round.averaging.formation = Formation::one_group;
+  CHECK(left_out_of_audits(manifest).empty());
+  manifest.round.codec = Codec::fp16;
+  CHECK(left_out_of_audits(manifest).empty());
+  manifest.round.averaging.formation = Formation::grid;
+  REQUIRE(left_out_of_audits(manifest).size() == 1);
+  CHECK(left_out_of_audits(manifest).front().find("heads") != std::string::npos);
+  manifest.round.averaging.formation = Formation::one_group;
+  manifest.round.contribution_codec = Codec::int4;
+  REQUIRE(left_out_of_audits(manifest).size() == 1);
+  CHECK(left_out_of_audits(manifest).front().find("58 % of the length of contributions") != std::string::npos);
+  manifest.round.codec = Codec::int8;
+  manifest.round.averaging.aggregation = Aggregation::centered_clip;
+  manifest.precision = Precision::bf16;
+  CHECK(left_out_of_audits(manifest).size() == 3);  // owners' results are not checked at all
+  manifest.precision = Precision::tf32;
+  REQUIRE(left_out_of_audits(manifest).size() == 3);
+  CHECK(left_out_of_audits(manifest).back().find("error of a hundredth") != std::string::npos);
+}

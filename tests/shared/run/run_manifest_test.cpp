@@ -281,7 +281,7 @@ TEST_CASE("a word that is none of its field's is refused with those that it may 
         Field{"codec", R"("codec":"fp32")", "'fp32', 'fp16', 'int8', 'bf16', 'int4' or 'sparse'"},
         Field{"contribution_codec", R"("contribution_codec":"int8")", allowed_words<Codec>()},
         Field{"averaging.formation", R"("formation":"grid")", "'auto', 'one-group' or 'grid'"},
-        Field{"precision", R"("precision":"bf16")", "'fp32' or 'bf16'"},
+        Field{"precision", R"("precision":"bf16")", "'fp32', 'bf16' or 'tf32'"},
         Field{"moments", R"("moments":"fp8")", "'fp32', 'fp16' or 'fp8'"}}) {
     const std::string key = field.text.substr(0, field.text.find(':') + 1);
     for (const char* const word : {"strange", ""}) {
