@@ -46,6 +46,7 @@ ComputeDevice within_bounds(ComputeDevice device) {
   device.memory_max_bytes = bounded(device.memory_max_bytes);
   device.backend = plain_within(device.backend, kBackendBytesMax);
   device.precision = plain_within(device.precision, kDeviceWordBytesMax);
+  device.platform = plain_within(device.platform, kDeviceWordBytesMax);
   device.card_unused = plain_within(device.card_unused, kCardUnusedBytesMax);
   return device;
 }

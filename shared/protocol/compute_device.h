@@ -1,5 +1,5 @@
-// The device that a trainer computes on, by the trainer's own word: for its owner and for operators to see. No decision
-// goes by it.
+// The device that a trainer computes on, by the trainer's own word: for its owner and for operators to see. Only audits
+// go by it, which know how far apart computers of one kind are.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ struct ComputeDevice {
   std::int64_t memory_bytes = 0;      // each device's own; a processor's: this computer's; 0: not known
   std::int64_t memory_max_bytes = 0;  // limit of it that the trainer keeps to; 0: none
   std::string backend{};              // "LibTorch 2.6.0 with CUDA 12.4", "LibTorch 1.13.1 without CUDA"
-  std::string precision{};            // that of matrix products: "fp32", "bf16"
+  std::string precision{};            // that of matrix products: "fp32", "tf32", "bf16"
+  std::string platform{};             // operating system and processor family: "linux x86_64"
   std::string card_unused{};  // why no graphics card of this computer computes; empty: one does, or there is none
 
   [[nodiscard]] bool is_processor() const { return kind == "cpu"; }

@@ -17,6 +17,7 @@ void each_field(Visitor& visit, Seen<Visitor, ComputeDevice>& device) {
   visit("memory_max_bytes", device.memory_max_bytes, Whole{0, kMessageCountMax}, kLeftOutIfUnset);
   visit("backend", device.backend, Text{kBackendBytesMax}, kLeftOutIfUnset);
   visit("precision", device.precision, Text{kDeviceWordBytesMax}, kLeftOutIfUnset);
+  visit("platform", device.platform, Text{kDeviceWordBytesMax}, kLeftOutIfUnset);
   visit("card_unused", device.card_unused, Text{kCardUnusedBytesMax}, kLeftOutIfUnset);
 }
 

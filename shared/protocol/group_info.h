@@ -106,6 +106,9 @@ struct GroupInfo {
   std::string reason;                    // for people: the bound of the averaging, and the planner's answer to it
   std::vector<GroupMember> members;
   std::optional<GridPlan> grid{};  // this group is a column
+  // The commitment to the number that opens the round's audits (audit.h); zero: nothing is audited. Not part of the
+  // plan's digest.
+  Digest audit_commitment{};
 };
 
 // dialable: it can be called at all. direct: it can be called without a relay.

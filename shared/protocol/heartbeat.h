@@ -11,6 +11,7 @@
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/audit.h"
 #include "shared/protocol/compute_device.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
@@ -34,6 +35,7 @@ struct TrustMatters {
   std::vector<RoundTrouble> troubles{};   // the last ones that no reply has followed yet
   bool state_proof_wanted = false;        // the reply's state has to be proven
   std::optional<HoldingProof> holding{};  // unset: it holds no state, or no reply has come yet
+  AuditAnswers audits{};
 };
 
 // How others can call a member, and how it helps them to be called.

@@ -10,6 +10,7 @@
 #include "shared/base/hash.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/audit.h"
 #include "shared/protocol/checkpoint.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
@@ -60,11 +61,13 @@ struct NamedMembers {
   std::vector<PeerId> revoked;
 };
 
-// The coordinator's own help for a member that does not hold state_digest, and its challenge for those that do.
+// The coordinator's own help for a member that does not hold state_digest, its challenge for those that do, and the
+// audits that are due.
 struct KeptForMembers {
   std::optional<Checkpoint> checkpoint;   // a copy, when no member has proven that it holds the state
   std::optional<StateProof> state_proof;  // for a member that asked for it; unset: states are not signed here
   Hash128 challenge{};                    // HoldingProof; zero: an older coordinator, which wants no proof
+  AuditsDue audits{};
 };
 
 // Everything that is due, in one answer.

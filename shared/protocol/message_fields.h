@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "shared/protocol/audit.h"
+#include "shared/protocol/checked_work_fields.h"
 #include "shared/protocol/checkpoint.h"
 #include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/error_reply.h"
@@ -126,6 +128,66 @@ void each_field(Visitor& visit, Seen<Visitor, ReceivedRate>& received) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, MeasuredParts>& measured) {
+  visit("seed", measured.seed);
+  visit("members", measured.members, Items{kMeasuredMax}, Whole{0, kGroupMembersMax - 1});
+  visit("sketches", measured.sketches, PackedFloats{kMeasuredMax * kSketchFloats});
+  visit("factors", measured.factors, PackedFloats{kMeasuredMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, OwnTerms>& own) {
+  visit("weight", own.weight, kCount);
+  visit("computed", own.computed, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, SketchRequest>& request) {
+  visit("round", request.round, kCount);
+  visit("number", request.number);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, OwnSketches>& own) {
+  visit("round", own.round, kCount);
+  visit("contributed", own.contributed, PackedFloats{kMeasuredMax * kShortSketchFloats});
+  visit("whole", own.whole, PackedFloats{kSketchFloats}, kLeftOutIfUnset);
+  visit("result", own.result, PackedFloats{kMeasuredMax * kShortSketchFloats}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, SketchedPart>& part) {
+  visit("first", part.first, kFloats);
+  visit("floats", part.floats, kFloats);
+  visit("seed", part.seed);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, SampleRange>& range) {
+  visit("round", range.round, kCount);
+  visit("lane", range.lane, Whole{0, 1 << 20}, kLeftOutIfUnset);
+  visit("first", range.first, kCount);
+  visit("count", range.count, Whole{1, kMessageCountMax});
+  visit("epoch", range.epoch, Whole{kNoEpoch, kMessageCountMax}, left_out_if(kNoEpoch));
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, AuditOrder>& order) {
+  visit("number", order.number, kCount);
+  visit("round", order.round, kCount);
+  visit("state_digest", order.state_digest);
+  visit("samples", order.samples, Items{kAuditRangesMax});
+  visit("parts", order.parts, Items{kAuditPartsMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, AuditResult>& result) {
+  visit("number", result.number, kCount);
+  visit("sketches", result.sketches, PackedFloats{kAuditPartsMax * kSketchFloats});
+  visit("reason", result.reason, Text{kAuditReasonBytesMax}, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("round", report.round, kCount);
   visit("group", report.group);
@@ -142,6 +204,8 @@ void each_field(Visitor& visit, Seen<Visitor, RoundReport>& report) {
   visit("bytes_received", report.bytes_received, kCount);
   visit("complaints", report.complaints, Items{kComplaintsMax}, kLeftOutIfUnset);
   visit("received", report.received, Items{kReceivedMax}, kLeftOutIfUnset);
+  visit("own", report.own);
+  visit("measured", report.measured);
   visit("signed_by", report.signature);
 }
 
@@ -214,6 +278,9 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("holding", message.trust.holding);
   visit("trainer_failure", message.computing.failure, Text{kTrainerFailureBytesMax}, kLeftOutIfUnset);
   visit("device", message.computing.device);
+  visit("own_sketches", message.trust.audits.own);
+  visit("self_test_passed", message.trust.audits.self_test_passed, kLeftOutIfUnset);
+  visit("audit_results", message.trust.audits.results, Items{kAuditOrdersMax}, kLeftOutIfUnset);
   visit("reports", message.reports, FirstItems{kReportsPerHeartbeatMax, kJsonBytesMax});
 }
 
@@ -277,6 +344,7 @@ void each_field(Visitor& visit, Seen<Visitor, GroupInfo>& group) {
   visit("reason", group.reason, Text{kReasonBytesMax}, kLeftOutIfUnset);
   visit("members", group.members, Items{kGroupMembersMax});
   visit("grid", group.grid);
+  visit("audit_commitment", group.audit_commitment, kLeftOutIfUnset);
 }
 
 template <typename Visitor>
@@ -376,6 +444,10 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
     visit("relay_for", message.relaying.clients, Items{kRelayClientsMax}, InObject{"peer"});
     visit("relay_bytes", message.relaying.bytes_per_round, kCount);
   }
+  visit("audit_keep_states", message.kept.audits.keep_states, Items{kAuditStatesMax}, kCount, kLeftOutIfUnset);
+  visit("audit_sketches", message.kept.audits.sketches);
+  visit("audit_orders", message.kept.audits.orders, Items{kAuditOrdersMax}, kLeftOutIfUnset);
+  visit("audit_checked", message.kept.audits.checked);
   visit("state_proof", message.kept.state_proof);
   visit("challenge", message.kept.challenge, kLeftOutIfUnset);
   visit("newcomers", message.named.newcomers, Items{kNewcomersMax}, InObject{"peer"});

@@ -11,6 +11,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/peer_signature.h"
 #include "shared/base/result.h"
+#include "shared/protocol/audit.h"
 
 namespace starling::wire {
 
@@ -72,6 +73,8 @@ struct RoundReport {
   std::int64_t bytes_received = 0;
   std::vector<Complaint> complaints{};       // the reporter's own
   std::vector<ReceivedRate> received{};      // from some of the members; others report the rest
+  std::optional<OwnTerms> own{};             // where rounds are audited
+  std::optional<MeasuredParts> measured{};   // others' contributions to its own part, where rounds are audited
   std::optional<PeerSignature> signature{};  // the reporter's, over signed_text(); made when the report is sent
 };
 
