@@ -44,6 +44,7 @@
 #include "shared/base/result.h"
 #include "shared/control/control_views.h"
 #include "shared/control/preferences.h"
+#include "shared/protocol/checked_work.h"
 #include "shared/protocol/compute_device.h"
 #include "shared/protocol/team.h"
 
@@ -340,6 +341,7 @@ struct DaemonStatus {
   LocalStepsStatus local_steps;
   NetworkStatus network;
   ComputingStatus computing;
+  std::optional<CheckedWork> checked;  // unset: the run's work is not checked, or nobody has told
 };
 
 // The answer to one request: an error, or the one field that its command fills in.

@@ -6,6 +6,7 @@
 
 #include "shared/control/control.h"
 #include "shared/control/pause_request.h"
+#include "shared/protocol/checked_work_fields.h"
 #include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
@@ -252,7 +253,7 @@ void each_field(Visitor& visit, Seen<Visitor, ComputingStatus>& computing) {
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   auto& [revision, version, phase, reason, ends_when, problems, paused, rules, membership, reach, update, training,
-         swarm, local_steps, network, computing] = status;
+         swarm, local_steps, network, computing, checked] = status;
   visit("revision", revision, kStatusCount);
   visit("version", version, kLineText);
   visit("phase", phase);
@@ -293,6 +294,7 @@ void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   visit("reports_waiting", training.reports_waiting, kStatusCount);
   visit("network", network);
   visit("computing", computing, kLater);
+  visit("checked", checked);
 }
 
 template <typename Visitor>

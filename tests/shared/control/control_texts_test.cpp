@@ -93,6 +93,7 @@ DaemonStatus full_status() {
   s.network.download_bytes_per_s = 2e6;
   s.network.bytes_sent = 1'000'000'000'000;
   s.network.bytes_received = 12;
+  s.checked = CheckedWork{41, 1, 96, "look at the memory"};
   s.computing.trainer = "running";
   s.computing.device = {.kind = "cuda",
                         .count = 2,
@@ -294,7 +295,8 @@ TEST_CASE("statuses and pauses have these texts") {
       R"(":0.01},"reports_waiting":3,"network":{"upload_bytes_per_s":1000000,"download_bytes_per_s":2000000,"byte)"
       R"(s_sent":1000000000000,"bytes_received":12},"computing":{"trainer":"running","device":{"kind":"cuda","count":2)"
       R"(,"name":"NVIDIA A40","memory_bytes":48000000000,"memory_max_bytes":24000000000,"backend":"LibTorch 2.6.0 )"
-      R"(with CUDA 12.4","precision":"bf16","card_unused":"none"}}})"
+      R"(with CUDA 12.4","precision":"bf16","card_unused":"none"}},"checked":{"times":41,"missed":1,"pending":96,"ver)"
+      R"(dict":"look at the memory"}})"
       "\n");
   CHECK(encode(PauseRequest{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");
   CHECK(encode(PauseRequest{PauseKind::after_round, {5}, "film \"night\"", true, {6}}) ==
