@@ -9,6 +9,15 @@
 #include "client/averaging/contributors.h"
 
 namespace starling::averaging {
+namespace {
+
+// Whether the member has made all of the owner's part; `made`: by segment.
+bool has_made(const SegmentTable& table, Rank owner, const std::vector<bool>& made) {
+  const auto end = made.begin() + table.first(owner + 1);
+  return std::find(made.begin() + table.first(owner), end, false) == end;
+}
+
+}  // namespace
 
 AllReduce::AllReduce(wire::GroupInfo group, Rank self, const RoundVectors& vectors, AllReduceOptions options)
     : impl_(std::make_unique<Impl>(std::move(group), self, vectors, options)) {}
@@ -39,7 +48,7 @@ AllReduce::Impl::Impl(wire::GroupInfo group, Rank self, const RoundVectors& vect
       values_(group_, table_, vectors),
       roster_(group_, self, {vectors.weight, vectors.draw}),
       begins_(group_, table_, self, options),
-      sums_(table_, self, vectors),
+      sums_(table_, self, vectors, {group_, self, options.sketch_seed}),
       bound_(group_, table_, self, options),
       recovery_(table_, roster_),
       seals_(group_, table_, roster_, options),
@@ -274,6 +283,13 @@ void AllReduce::Impl::settle(TimePoint now, Verdict verdict) {
   count_samples(table_, roster_, group_.vector_floats, outcome);
   outcome.contributors = contributor_runs(table_);
   outcome.reduced = values_.made_here();
+  if (verdict == Verdict::averaged && has_made(table_, self_, outcome.reduced)) {
+    outcome.measured = sums_.measured(bound_);
+    // A column's result is not the round's, by which members are drawn (staged_reduce.h).
+    if (outcome.measured && !group_.grid) {
+      outcome.measured = drawn_of(*outcome.measured, outcome.result_digest, roster_.size());
+    }
+  }
   outcome_ = std::move(outcome);
   if (late_.late() || verdict != Verdict::averaged) return;
   for (Rank rank = 0; rank < roster_.size(); ++rank) {

@@ -14,6 +14,7 @@
 #include "shared/base/hash.h"
 #include "shared/base/result.h"
 #include "shared/crypto/peer_signer.h"
+#include "shared/protocol/audit.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/round_report.h"
 #include "shared/wire/frames.h"
@@ -62,6 +63,9 @@ struct AllReduceOptions {
   // Whether this member gives its result to members that the round went on without, and asks for the result when it is
   // one of those.
   bool latecomers = true;
+  // With which this member sketches contributions to its part, where the plan has audits (part_sketches.h): another
+  // one for each averaging, so that nobody can guess it. Zero: it measures nothing.
+  Hash128 sketch_seed{};
   // Signs what this member says, and checks what the others have signed. Never null in an averaging.
   std::shared_ptr<const crypto::PeerSigner> signer{};
 };
@@ -149,9 +153,12 @@ struct AveragingOutcome {
   std::vector<Accusation> accusations{};
   std::vector<wire::OwnerProof> proofs{};  // owners that lied; ranks are those of the proof's group
   std::vector<ScaledMember> scaled{};      // by rank
-  std::optional<UsualNorm> usual{};        // AllReduceOptions::usual of a later round; none where nobody could tell
-  Hash128 result_digest;                   // digest of the output and of every segment's contributor set
-  SampleCount weight_total = 0;            // samples of members with a contribution to at least one coordinate
+  // Others' contributions to the part owned here, where the plan has audits: of those whose contribution came whole,
+  // to a part that was reduced here, all of it. Only of a round that was averaged.
+  std::optional<wire::MeasuredParts> measured{};
+  std::optional<UsualNorm> usual{};  // AllReduceOptions::usual of a later round; none where nobody could tell
+  Hash128 result_digest;             // digest of the output and of every segment's contributor set
+  SampleCount weight_total = 0;      // samples of members with a contribution to at least one coordinate
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
   Duration elapsed{};  // start() to settled

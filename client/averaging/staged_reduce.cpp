@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "client/averaging/part_sketches.h"
+
 namespace starling::averaging {
 namespace {
 
@@ -196,6 +198,7 @@ class StagedReduce::Impl {
     if (&stage != &stages_.front()) {
       options.weight_max = wire::kWeightMax;
       options.usual.clear();
+      options.sketch_seed = {};
     }
     return options;
   }
@@ -348,6 +351,11 @@ class StagedReduce::Impl {
                                        [contact](const LostMember& other) { return other.rank == contact; });
         if (!known) outcome.lost.push_back({contact, lost.reason});
       }
+    }
+    outcome.measured.reset();
+    if (const auto& measured = stages_.front().engine->outcome()->measured;
+        measured && outcome.verdict == Verdict::averaged) {
+      outcome.measured = drawn_of(*measured, outcome.result_digest, group_.members.size());
     }
     outcome.accusations = stages_.front().engine->outcome()->accusations;
     outcome.scaled = stages_.front().engine->outcome()->scaled;

@@ -42,8 +42,8 @@ class StagedReduce {
   // True when it holds in every stage that the contact is in.
   [[nodiscard]] bool finished_with(Rank contact) const;
   // Outcome of the whole round. For a grid: samples by rank in the column, as far as the heads have averaged them;
-  // contributors as the column averaged; the digest of the heads. The verdict minority means that this column got no
-  // result, and can go on all the same; expelled means that it got a part of one.
+  // contributors, and what was measured of them, as the column averaged; the digest of the heads. The verdict minority
+  // means that this column got no result, and can go on all the same; expelled means that it got a part of one.
   [[nodiscard]] const AveragingOutcome* outcome() const;
 
  private:

@@ -1,6 +1,8 @@
 #include "client/averaging/sums.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "client/averaging/kernels.h"
 
@@ -13,14 +15,15 @@ std::span<const std::uint8_t> bytes_of(std::span<const float> values) {
 
 }  // namespace
 
-Sums::Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors)
+Sums::Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors, PartSketches sketches)
     : table_(table),
       self_(self),
       vectors_(vectors),
       set_bytes_((table.members() + 7) / 8),
       own_count_(table.first(self + 1) - table.first(self)),
       awaited_(table.members()),
-      given_(table.members()) {
+      given_(table.members()),
+      sketches_(std::move(sketches)) {
   sums_.resize(own_count_);
   for (std::size_t i = 0; i < own_count_; ++i) sums_[i].segment = table.first(self) + static_cast<SegmentIndex>(i);
   sets_.resize(own_count_ * set_bytes_);
@@ -85,8 +88,9 @@ Result<double> Sums::add(SegmentIndex segment, const Contribution& contribution)
   Sum& sum = sums_[index];
   const std::span<float> out = output_of(segment);
   const std::span<const float> center = center_of(segment);
+  const bool measures = sketches_.on() && index < own_count_;
   const bool decodes = contribution.codec != Codec::fp32 || contribution.factor != 1;
-  if (decodes) decoded_.resize(out.size());
+  if (decodes || measures) decoded_.resize(out.size());
   const std::span<float> decoded = decoded_;
   STARLING_ASSIGN(double square, square_sum(contribution.codec, contribution.payload, out.size(), decoded));
   std::span<const std::uint8_t> values = contribution.payload;
@@ -94,6 +98,11 @@ Result<double> Sums::add(SegmentIndex segment, const Contribution& contribution)
   if (decodes) values = bytes_of(decoded);
   if (!center.empty()) square = square_distance(values, center, static_cast<float>(contribution.weight));
   if (square > contribution.square_max) return nonsense("its values are larger than its begin said");
+  if (measures) {
+    // Bytes of a frame are aligned to nothing, and this copy stays in the cache.
+    if (!decodes) std::memcpy(decoded.data(), values.data(), values.size());
+    sketches_.add(contribution.rank, table_[segment].begin, decoded);
+  }
   if (contribution.factor != 1) scale(segment, contribution.weight, contribution.factor, decoded);
   // The first contribution is added to this member's own values on its way in, which saves a pass over memory for
   // copying them.
@@ -150,6 +159,18 @@ std::span<const std::uint8_t> Sums::finish(SegmentIndex segment) {
   if (sum.weight > 1) divide(out, static_cast<float>(sum.weight));
   sum.open = false;
   return std::span(sets_).subspan(index * set_bytes_, set_bytes_);
+}
+
+std::optional<wire::MeasuredParts> Sums::measured(const NormBound& bound) const {
+  if (!sketches_.on()) return std::nullopt;
+  std::vector<Rank> whole;
+  std::vector<float> factors;
+  for (Rank rank = 0; rank < table_.members(); ++rank) {
+    if (rank == self_ || !gave_all(rank)) continue;
+    whole.push_back(rank);
+    factors.push_back(bound.factor(rank));
+  }
+  return sketches_.of(whole, std::move(factors));
 }
 
 void Sums::adopt(SegmentIndex segment) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "client/averaging/codec.h"
+#include "client/averaging/norm_bound.h"
+#include "client/averaging/part_sketches.h"
 #include "client/averaging/segment_table.h"
 
 namespace starling::averaging {
@@ -25,8 +28,8 @@ class Sums {
   };
 
   // This member's own values take part when their weight is not 0, multiplied by own_factor(). `table` outlives this
-  // object.
-  Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors);
+  // object. `sketches` measures contributions to the part owned here.
+  Sums(const SegmentTable& table, Rank self, const RoundVectors& vectors, PartSketches sketches);
 
   // The sum is being formed here and accepts contributions.
   [[nodiscard]] bool open(SegmentIndex segment) const;
@@ -53,6 +56,8 @@ class Sums {
   std::span<const std::uint8_t> finish(SegmentIndex segment);
   // Samples in a segment that is closed.
   [[nodiscard]] SampleCount weight(SegmentIndex segment) const { return sums_[find(segment)].weight; }
+  // The contributions of all others who gave_all(), as they were measured; nothing where none are.
+  [[nodiscard]] std::optional<wire::MeasuredParts> measured(const NormBound& bound) const;
 
   void adopt(SegmentIndex segment);
   // Forgets adopted sums that are not finished: the lost set grew.
@@ -94,6 +99,7 @@ class Sums {
   std::vector<std::size_t> given_;  // by rank: segments of the part owned here that it has contributed to
   float own_factor_ = 1;
   std::vector<float> decoded_;  // the values of one contribution
+  PartSketches sketches_;
 };
 
 }  // namespace starling::averaging

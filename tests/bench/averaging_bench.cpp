@@ -107,6 +107,7 @@ std::map<std::string, std::string> settings_of(const AveragingOptions& options) 
                                                  {"codec", options.codec},
                                                  {"rounds", std::to_string(options.rounds)}};
   if (options.aggregation != "clipped") settings["aggregation"] = options.aggregation;
+  if (options.audited) settings["audited"] = "true";
   if (options.rest_s > 0) settings["rest_s"] = fmt::format("{}", options.rest_s);
   if (options.links.empty()) return settings;
   settings["links"] = options.links;

@@ -19,6 +19,7 @@ struct AveragingOptions {
   std::string codec = "fp32";
   // The bound on contributions, by the word of a run manifest. With a center, which is zero, values are not means.
   std::string aggregation = "clipped";
+  bool audited = false;  // owners measure contributions (client/averaging/part_sketches.h)
   int rounds = 5;
   // Shaped links, one per peer (netlab/link_spec.h); empty: loopback.
   std::string links;

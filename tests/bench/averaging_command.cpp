@@ -65,6 +65,7 @@ CLI::App* add_averaging_command(CLI::App& app, AveragingArguments& arguments) {
                    "most peers bring: values_correct then says that no coordinate is longer than a peer's")
       ->check(CLI::IsMember({"clipped", "mean", "centered-clip"}))
       ->capture_default_str();
+  command->add_flag("--audited", options.audited, "Plans have audits: owners sketch what others contribute");
   auto* rounds = command->add_option("--rounds", options.rounds, "Counted rounds (of --table blows: 20)");
   rounds->check(CLI::Range(1, 1000))->capture_default_str();
   command->add_option("--rest", options.rest_s, "Seconds before each round in which links carry nothing")

@@ -58,6 +58,7 @@ Result<std::unique_ptr<ChildProcess>> start_child(const std::string& command, co
   // Over loopback all peers are equally fast: any difference would be the noise of this machine.
   if (command == "averaging-peer") {
     arguments.insert(arguments.end(), {"--aggregation", options.aggregation});
+    if (options.audited) arguments.emplace_back("--audited");
     arguments.insert(arguments.end(), {"--batch-seconds", std::to_string(lab == nullptr ? 0 : options.batch_s)});
   }
   if (options.step_s > 0) arguments.insert(arguments.end(), {"--step-seconds", std::to_string(options.step_s)});

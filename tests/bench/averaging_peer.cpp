@@ -190,6 +190,10 @@ Result<transport::AverageRequest> BenchPeer::request_for(const wire::GroupInfo& 
   request.input = std::span(input_).subspan(begin, floats);
   request.output = std::span(output_).subspan(begin, floats);
   if (!center_.empty()) request.center = std::span(center_).subspan(begin, floats);
+  if (child_.bench.audited) {
+    request.group.audit_commitment.bytes.fill(1);
+    request.engine.sketch_seed.bytes.fill(static_cast<std::uint8_t>(child_.rank + 1));
+  }
   if (child_.bench.aggregation == "mean") request.engine.norm_ratio_max = 0;
   request.start = clock_.now();
   last_.push_back(std::move(averaging));

@@ -37,6 +37,7 @@ void InMemoryGroup::build() {
   group_.segment_floats = options_.segment_floats;
   group_.codec = options_.codec;
   group_.begin_within_ms = options_.begin_within_ms;
+  if (options_.audited) group_.audit_commitment.bytes[0] = 1;
   std::vector<double> shares = options_.shares.empty() ? std::vector<double>(n, 1.0) : options_.shares;
   for (Rank rank = 0; rank < n; ++rank) {
     const bool dialable = options_.undialable.empty() || !options_.undialable[rank];
@@ -69,6 +70,7 @@ void InMemoryGroup::build() {
     if (options_.rest_in_input) vectors.rest = node.input;
     vectors.center = options_.center;
     AllReduceOptions engine = options_.engine;
+    if (options_.audited) engine.sketch_seed = sketch_seed_of(rank);
     engine.signer = testing::plain_signer(group_.members[rank].endpoint.peer);
     node.engine = std::make_unique<AllReduce>(group_, rank, vectors, engine);
   }

@@ -37,6 +37,7 @@ struct GroupOptions {
   std::int64_t begin_within_ms = 1000;
   bool rest_in_input = false;   // RoundVectors::rest
   std::vector<float> center{};  // RoundVectors::center of all
+  bool audited = false;         // the plan has audits, and members have seeds: sketch_seed_of
   AllReduceOptions engine{};
   unsigned seed = 1;
 };
@@ -60,6 +61,13 @@ struct Fault {
   Duration at{};
   Duration lasting{};
 };
+
+// AllReduceOptions::sketch_seed of a member in an audited group.
+inline Hash128 sketch_seed_of(Rank rank) {
+  Hash128 seed;
+  seed.bytes.fill(static_cast<std::uint8_t>(rank + 1));
+  return seed;
+}
 
 // The first draw in each member's begin (ContributionTerms::draw).
 constexpr SampleCount draw_of(Rank rank) { return 1000 + static_cast<SampleCount>(rank); }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "shared/swarm/grid_plan.h"
+#include "shared/swarm/sketch.h"
 #include "tests/support/plain_signer.h"
 
 using namespace starling;
@@ -50,7 +51,8 @@ class Grid {
     options.vector_floats = kFloats;
     options.codec = codec;
     columns_ = swarm::plan_grid(infos, options, columns).columns;
-    for (const wire::GroupInfo& column : columns_) {
+    for (wire::GroupInfo& column : columns_) {
+      column.audit_commitment.bytes[0] = 1;
       for (Rank rank = 0; rank < column.members.size(); ++rank) add(column, rank);
     }
   }
@@ -131,6 +133,7 @@ class Grid {
     for (const wire::Endpoint& endpoint : wire::contacts(who.group)) who.contacts.push_back(endpoint.peer);
     AllReduceOptions engine;
     engine.signer = testing::plain_signer(peer);
+    engine.sketch_seed.bytes[0] = peer.bytes[0];
     who.engine = std::make_unique<StagedReduce>(
         who.group, rank, RoundVectors{who.weight, who.input, who.output, {}, draw_of(peer)}, engine);
   }
@@ -210,6 +213,30 @@ TEST_CASE("a grid of any size ends with everybody's average, and counts everybod
       for (std::size_t i = 0; i < sum.size(); ++i) {
         CHECK(who.output[i] == doctest::Approx(sum[i] / static_cast<double>(total)).epsilon(1e-6));
       }
+    }
+  }
+}
+
+TEST_CASE("in a grid, owners tell what their column has contributed, and nothing of what is averaged again") {
+  Grid grid(11, 3);
+  grid.run();
+  for (const auto& [peer, who] : grid.volunteers()) {
+    const std::optional<wire::MeasuredParts>& measured = grid.outcome(peer).measured;
+    REQUIRE(measured.has_value());
+    CHECK(measured->members.size() == who.group.members.size() - 1);
+    std::int64_t begin = 0;
+    for (Rank rank = 0; rank < who.self; ++rank) begin += who.group.members[rank].part_floats;
+    for (std::size_t i = 0; i < measured->members.size(); ++i) {
+      const PeerId& sender = who.group.members[static_cast<Rank>(measured->members[i])].endpoint.peer;
+      swarm::Sketch expected{};
+      swarm::add_to_sketch(measured->seed, begin,
+                           std::span(grid.volunteers().at(sender).input)
+                               .subspan(static_cast<std::size_t>(begin),
+                                        static_cast<std::size_t>(who.group.members[who.self].part_floats)),
+                           expected);
+      swarm::Sketch told{};
+      for (std::size_t k = 0; k < told.size(); ++k) told[k] = measured->sketches[i * told.size() + k];
+      CHECK(swarm::relative_distance(told, expected) < 1e-6);
     }
   }
 }
