@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "shared/run/model_options.h"
@@ -50,6 +51,10 @@ class Model {
   // Scores of the next token at every position: tokens [batch, length <= context] of integers to [batch · length,
   // vocabulary]. Undefined for a model that predicts no next tokens.
   [[nodiscard]] virtual at::Tensor next_token_scores(const at::Tensor& tokens) const;
+
+  // An operator by which the loss depends on random numbers that fall otherwise when a batch is computed in other
+  // pieces: gradients cannot be computed again by others. Empty: there is none.
+  [[nodiscard]] virtual std::string random_operator() const { return ""; }
 
   // Selects training (the initial mode) or evaluation, in which nothing is random.
   virtual void set_training(bool) {}

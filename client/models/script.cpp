@@ -15,6 +15,7 @@
 
 #include "client/models/flop_counter.h"
 #include "client/models/memory_watch.h"
+#include "client/models/random_operators.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::models {
@@ -68,6 +69,8 @@ class Script final : public Model {
     return sum;
   }
 
+  // Looked for when it is asked for: that takes a copy of the program.
+  [[nodiscard]] std::string random_operator() const override { return models::random_operator(module_).value_or(""); }
   void set_training(bool on) override { module_.train(on); }
 
  private:
@@ -126,6 +129,10 @@ class Script final : public Model {
 std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Tensor& parameters,
                                    const at::Tensor& gradient, std::span<const std::uint8_t> program) {
   return std::make_unique<Script>(open_program(program, parameters.device()), model, parameters, gradient);
+}
+
+std::string random_operator_of(std::span<const std::uint8_t> program) {
+  return random_operator(open_program(program)).value_or("");
 }
 
 SampleCost count_sample(std::span<const std::uint8_t> program, const SampleShape& sample) {

@@ -1,6 +1,8 @@
 // An operator's own model: a TorchScript program whose forward(batch…) returns the mean loss of the batch's samples.
 #pragma once
 
+#include <string>
+
 #include "client/models/model.h"
 
 namespace starling::models {
@@ -9,6 +11,10 @@ namespace starling::models {
 // parameters are not those of the manifest.
 std::unique_ptr<Model> load_script(const wire::ModelOptions& model, const at::Tensor& parameters,
                                    const at::Tensor& gradient, std::span<const std::uint8_t> program);
+
+// Name of an operator by which the program draws random numbers in training, such as "aten::dropout"; empty: none.
+// Others cannot compute such a program's gradients again. Throws as LibTorch does.
+std::string random_operator_of(std::span<const std::uint8_t> program);
 
 // Shape of a sample of the run's data: a number of tokens, each with the next one to predict, or values of a shape and
 // a class.

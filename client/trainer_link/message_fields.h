@@ -65,6 +65,7 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Request>& request) {
   visit("begins_ahead", request.begins_ahead);
   visit("knows_own", request.knows_own);
   visit("merges_step", request.merges_step);
+  visit("ends_audits", request.ends_audits);
   visit("round", request.round, kNotNegative);
   visit("count", request.count, wire::Whole{0, kTokensMax});
   visit("temperature", request.temperature, kFiniteNotNegative);
@@ -86,6 +87,7 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Reply>& reply) {
   visit("device.memory_max_bytes", reply.device.memory_max_bytes, kDeviceBytes);
   visit("device.backend", reply.device.backend, wire::Text{wire::kBackendBytesMax});
   visit("device.precision", reply.device.precision, wire::Text{wire::kDeviceWordBytesMax});
+  visit("device.platform", reply.device.platform, wire::Text{wire::kDeviceWordBytesMax});
   visit("device.card_unused", reply.device.card_unused, wire::Text{wire::kCardUnusedBytesMax});
   visit("samples", reply.batch.samples, kNotNegative);
   visit("loss_sum", reply.batch.loss_sum, kFinite);

@@ -19,7 +19,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 10;
+constexpr std::uint16_t kLinkVersion = 11;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 1024;
 // Tokens of a prompt, and tokens that may be requested.
@@ -33,10 +33,12 @@ enum class Command : std::uint16_t {
   step,
   evaluate,
   sample_tokens,
+  audit_parameters,
+  audit_batch,
   tokens_of_text,
   text_of_tokens
 };
-constexpr std::size_t kCommands = 7;
+constexpr std::size_t kCommands = 9;
 std::string_view to_string(Command command);
 
 // Share of the machine that the child may use.
@@ -54,16 +56,20 @@ struct Request {
   Command command = Command::start;
   std::uint64_t sequence = 0;  // repeated by the reply
   ChildLimits limits;          // for start
-  wire::SampleRange samples;   // for train_batch
+  wire::SampleRange samples;   // for train_batch, audit_batch
   bool begins_sum = false;     // for train_batch: see Trainer::begin_sum
   bool begins_ahead = false;   // for train_batch: see begin_sum_ahead, of the previous round
   bool knows_own = false;      // with begins_ahead: the mean of the own sum lies in the region's gradient
   bool merges_step = false;    // for train_batch: see merge_step; done first
-  int data_fd = -1;            // for train_batch of a run with shards: the samples' shard; sent beside the bytes
-  RoundIndex round = 0;        // for step
+  bool ends_audits = false;    // for train_batch: the parameters of audit_parameters are not needed any more
+  // Sent beside the bytes. For train_batch and audit_batch of a run with shards: the samples' shard. For
+  // audit_parameters: the parameters at which the next audits are (audits.h).
+  int data_fd = -1;
+  RoundIndex round = 0;    // for step
   int count = 0;           // for sample_tokens: number of tokens; for text_of_tokens: number of last tokens to convert
   double temperature = 0;  // for sample_tokens
-  std::string text;        // start: the manifest as JSON; tokens_of_text: the text; otherwise packed tokens
+  // For start: the manifest as JSON; tokens_of_text: the text; audit_batch: packed parts; otherwise packed tokens.
+  std::string text;
 };
 
 constexpr int kNoBucket = -1;
@@ -77,7 +83,9 @@ struct Reply {
   wire::ComputeDevice device;      // for start: what it computes on; without a kind from a child that does not say
   session::BatchReport batch;      // for train_batch
   session::Evaluation evaluation;  // for evaluate
-  std::string text;                // start: the child's confinement; text_of_tokens: the text; otherwise packed tokens
+  // For start: the child's confinement; text_of_tokens: the text; audit_batch: packed sketches; otherwise packed
+  // tokens.
+  std::string text;
 };
 
 // Converts tokens to and from the form that messages carry. corrupt for other bytes.

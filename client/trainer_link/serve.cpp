@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "client/trainer_link/audits.h"
 #include "client/trainer_link/channel.h"
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
@@ -24,17 +25,16 @@
 namespace starling::trainer_link {
 namespace {
 
-// A data file, mapped for reading. A process that shortens the file kills this process, and nothing else.
+// A file, mapped for reading. A process that shortens the file kills this process, and nothing else.
 class MappedFile {
  public:
   static Result<MappedFile> map(int fd, std::int64_t bytes) {
     struct stat info {};
     if (::fstat(fd, &info) != 0 || info.st_size != bytes || bytes <= 0) {
-      return Error{ErrorCode::corrupt,
-                   fmt::format("map a data file: it does not have the {} bytes of the manifest", bytes)};
+      return Error{ErrorCode::corrupt, fmt::format("map a file: it does not have the {} bytes of the manifest", bytes)};
     }
     void* base = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ, MAP_PRIVATE, fd, 0);
-    if (base == MAP_FAILED) return Error{ErrorCode::io, fmt::format("map a data file: {}", std::strerror(errno))};
+    if (base == MAP_FAILED) return Error{ErrorCode::io, fmt::format("map a file: {}", std::strerror(errno))};
     return MappedFile({static_cast<std::uint8_t*>(base), static_cast<std::size_t>(bytes)});
   }
   MappedFile() = default;
@@ -58,6 +58,7 @@ struct TrainerFiles {
   MappedFile train;  // unset in a run with shards
   MappedFile validation;
   MappedFile program;  // program of a script
+  MappedFile audited;  // parameters of audits; unset: none
   std::shared_ptr<const MappedFile> shard;
   std::size_t shard_number = SIZE_MAX;
   std::uint64_t request = 0;  // sequence number of the request being answered
@@ -168,6 +169,12 @@ class Workplace {
       case Command::sample_tokens:
         fill(reply, reply.text, sample_tokens(request));
         break;
+      case Command::audit_parameters:
+        reply.status = map_audited(request);
+        break;
+      case Command::audit_batch:
+        fill(reply, reply.text, audit_batch(request));
+        break;
       case Command::tokens_of_text:
       case Command::text_of_tokens:
         reply.status = Error{ErrorCode::unsupported, "a trainer knows no text"};
@@ -186,8 +193,9 @@ class Workplace {
         device_(wire::within_bounds(std::move(made.device))),
         confinement_(std::move(confinement)) {}
 
-  // Maps the batch's shard, whose file came with the request, in place of the previous one.
+  // Maps the batch's shard, whose file came with the request, in place of the previous one; nothing without shards.
   Status map_shard(const Request& request) {
+    if (manifest_.data.shards.empty()) return {};
     const wire::SampleRange& samples = request.samples;
     const std::size_t shard = wire::shard_of(manifest_, samples);
     if (shard == files_->shard_number) return {};
@@ -200,7 +208,8 @@ class Workplace {
 
   Reply train_batch(const Request& request) {
     Reply reply;
-    if (!manifest_.data.shards.empty()) reply.status = map_shard(request);
+    if (request.ends_audits) files_->audited = MappedFile();
+    reply.status = map_shard(request);
     if (!reply.status.ok()) return reply;
     const auto gradient = region_.gradient();
     if (request.merges_step) trainer_->merge_step();
@@ -210,6 +219,27 @@ class Workplace {
     }
     fill(reply, reply.batch, trainer_->train_batch(request.samples, gradient));
     return reply;
+  }
+
+  Status map_audited(const Request& request) {
+    files_->audited = MappedFile();
+    const auto bytes = static_cast<std::int64_t>(region_.layout().parameter_count * sizeof(float));
+    STARLING_ASSIGN(files_->audited, MappedFile::map(request.data_fd, bytes));
+    return {};
+  }
+
+  Result<std::string> audit_batch(const Request& request) {
+    if (files_->audited.bytes().empty()) {
+      return Error{ErrorCode::failed_precondition, "no parameters to audit at were given"};
+    }
+    STARLING_TRY(map_shard(request));
+    const std::span<const float> parameters{reinterpret_cast<const float*>(files_->audited.bytes().data()),
+                                            region_.layout().parameter_count};
+    STARLING_ASSIGN(const std::vector<wire::SketchedPart> parts, unpack_parts(request.text));
+    STARLING_TRY(check_parts(parts, parameters.size()));
+    std::vector<double> sketches(parts.size() * wire::kSketchFloats);
+    STARLING_TRY(trainer_->audit_batch(request.samples, parts, parameters, sketches));
+    return pack_sketches(sketches);
   }
 
   Result<std::string> sample_tokens(const Request& request) {

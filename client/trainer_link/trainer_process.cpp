@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #include "client/optim/fragment_step.h"
 #include "client/optim/optimizer.h"
+#include "client/trainer_link/audits.h"
 #include "client/trainer_link/child_link.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/trainer_link/shared_region.h"
@@ -49,6 +51,10 @@ struct TrainerProcess::Impl {
   Result<Reply> train(Request request) {
     const double work = flops_per_sample * static_cast<double>(request.samples.count);
     stepped.assign(buckets.size(), false);
+    if (audited.held() && stepped_since_audit.exchange(false)) {
+      audited.release();
+      request.ends_audits = true;
+    }
     const TrainerProcessView child = link.view();
     const bool has_parameters =
         options.manifest.round.delay_parameter_updates && child.pid != 0 && child.starts == begun_child;
@@ -69,6 +75,44 @@ struct TrainerProcess::Impl {
       if (merges) merges_step = true;
     }
     return reply;
+  }
+
+  // Sends the request for an audit at these parameters.
+  Result<Reply> audit(Request request, std::span<const float> parameters) {
+    // The child computes where the mean that the next batch looks ahead with may lie.
+    std::vector<float> own_mean;
+    if (has_own_mean()) own_mean.assign(region.gradient().begin(), region.gradient().end());
+    auto reply = audit_in_child(std::move(request), parameters);
+    if (!own_mean.empty()) std::copy(own_mean.begin(), own_mean.end(), region.gradient().begin());
+    return reply;
+  }
+
+  Result<Reply> audit_in_child(Request request, std::span<const float> parameters) {
+    STARLING_TRY(audited.hold(parameters));
+    if (const TrainerProcessView child = link.view(); child.pid == 0 || !audited.is_at(child.starts)) {
+      Request at;
+      at.command = Command::audit_parameters;
+      at.data_fd = audited.fd();
+      STARLING_TRY(link.call(std::move(at), static_cast<double>(parameters.size())).status());
+      audited.went_to(link.view().starts);
+    }
+    const double work = flops_per_sample * static_cast<double>(request.samples.count);
+    return link.call_living(std::move(request), work);
+  }
+
+  bool has_own_mean() {
+    const MutexLock lock(state_mutex);
+    return knows_own;
+  }
+
+  // The file of the samples' shard, for the request to send; none without shards.
+  Result<UniqueFd> shard_of(const wire::SampleRange& samples) const {
+    if (!options.shard_for) return UniqueFd();
+    return options.shard_for(samples);
+  }
+  Result<UniqueFd> held_shard_of(const wire::SampleRange& samples) const {
+    if (!options.held_shard_for) return UniqueFd();
+    return options.held_shard_for(samples);
   }
 
   [[nodiscard]] bool is_local() const { return options.manifest.local.has_value(); }
@@ -123,6 +167,8 @@ struct TrainerProcess::Impl {
   std::vector<wire::Bucket> buckets;  // empty without gossip
   std::vector<bool> stepped;          // buckets of the batch under way
   std::function<void(const wire::Bucket&)> bucket_stepped;
+  AuditedParameters audited;
+  std::atomic<bool> stepped_since_audit{false};  // any thread
 };
 
 Result<std::unique_ptr<TrainerProcess>> TrainerProcess::create(TrainerProcessOptions options) {
@@ -190,11 +236,8 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
   Request request;
   request.command = Command::train_batch;
   request.samples = samples;
-  UniqueFd shard;
-  if (impl_->options.shard_for) {
-    STARLING_ASSIGN(shard, impl_->options.shard_for(samples));
-    request.data_fd = shard.get();
-  }
+  STARLING_ASSIGN(const UniqueFd shard, impl_->shard_of(samples));
+  request.data_fd = shard.get();
   STARLING_ASSIGN(const Reply reply, impl_->train(std::move(request)));
   if (reply.batch.samples != samples.count) {
     return impl_->link.condemn(Command::train_batch,
@@ -206,8 +249,26 @@ Result<session::BatchReport> TrainerProcess::train_batch(const wire::SampleRange
   return reply.batch;
 }
 
+Status TrainerProcess::audit_batch(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                                   std::span<const float> parameters, std::span<double> sketches) {
+  VERIFY(parameters.size() == layout().parameter_count && sketches.size() == parts.size() * wire::kSketchFloats);
+  STARLING_TRY(check_parts(parts, parameters.size()));
+  Request request;
+  request.command = Command::audit_batch;
+  request.samples = samples;
+  request.text = pack_parts(parts);
+  STARLING_ASSIGN(const UniqueFd shard, impl_->held_shard_of(samples));
+  request.data_fd = shard.get();
+  STARLING_ASSIGN(const Reply reply, impl_->audit(std::move(request), parameters));
+  const auto found = unpack_sketches(reply.text, parts.size());
+  if (!found.ok()) return impl_->link.condemn(Command::audit_batch, found.error().message);
+  std::transform(found->begin(), found->end(), sketches.begin(), sketches.begin(), std::plus<>());
+  return {};
+}
+
 Status TrainerProcess::step(RoundIndex round, std::span<const float> gradient) {
   VERIFY(gradient.size() == wire::fragment_floats(impl_->options.manifest));
+  impl_->stepped_since_audit = true;
   if (impl_->options.manifest.round.delay_parameter_updates) return impl_->step_beside_batches(round, gradient);
   auto& journal = impl_->region.journal();
   journal.clear();
@@ -260,6 +321,8 @@ void TrainerProcess::set_share(const TrainerShare& wanted) {
 }
 
 void TrainerProcess::stop() { impl_->link.stop(); }
+
+void TrainerProcess::end_audits() { impl_->audited.release(); }
 
 TrainerProcessView TrainerProcess::view() const {
   TrainerProcessView view = impl_->link.view();

@@ -33,6 +33,8 @@ struct TrainerProcessOptions {
   // Replaces train_data in a run with shards: returns the samples' shard, open for reading, its digest checked. Called
   // before every batch, on the thread of the call; the batch fails with its error.
   std::function<Result<UniqueFd>(const wire::SampleRange& samples)> shard_for{};
+  // Like shard_for, for audits, which fetch none: an error for a shard that is not here.
+  std::function<Result<UniqueFd>(const wire::SampleRange& samples)> held_shard_for{};
   UniqueFd model_program;                    // program of a script, open for reading, digest checked
   std::filesystem::path initial_parameters;  // file of a script's parameters
   ChildLimits limits;
@@ -89,6 +91,10 @@ class TrainerProcess final : public session::Trainer {
   void begin_sum() override;
   void begin_sum_ahead(RoundIndex round, std::span<const float> own_sum, SampleCount samples) override;
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
+  // The parameters are copied once, for the first audit at them; the copy is given up with the first batch after a
+  // step. The gradient stays in the child, where it takes the place of a batch's.
+  Status audit_batch(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                     std::span<const float> parameters, std::span<double> sketches) override;
   // In a run that averages fragments, the gradient is the round's (wire::fragment_floats), and only the fragment steps.
   // Never fails because of the child: steps that a dead child left undone are done here, to the same bits. With delayed
   // updates the whole step is done here, while the child goes on with parameters of its own.
@@ -99,6 +105,8 @@ class TrainerProcess final : public session::Trainer {
   // Takes effect with the next call. A child with another share is ended; the next call that computes starts one with
   // this share.
   void set_share(const TrainerShare& wanted);
+  // Frees the memory that the last audit's parameters take; the next audit brings its own. Thread of audit_batch().
+  void end_audits();
   // Ends the child at once, and with it a call under way; all its memory is free when this returns. The state stays. A
   // later call starts a new child.
   void stop();

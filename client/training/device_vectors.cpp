@@ -39,6 +39,11 @@ Status DeviceVectors::upload_from(const std::function<Status(std::span<float>)>&
   return {};
 }
 
+void DeviceVectors::upload_from(std::span<const float> parameters) {
+  VERIFY(copies_ != Copies::none);
+  parameters_.copy_(view_of({const_cast<float*>(parameters.data()), parameters.size()}));
+}
+
 void DeviceVectors::upload_from(const DeviceVectors& other) {
   VERIFY(copies_ != Copies::none);
   parameters_.copy_(other.parameters_);

@@ -29,6 +29,8 @@ class DeviceVectors {
   // Copies other parameters of that length, written by fill(); returns its error if it wrote none. For models with
   // copies only.
   Status upload_from(const std::function<Status(std::span<float>)>& fill);
+  // Copies these parameters to the model.
+  void upload_from(std::span<const float> parameters);
   // Copies the parameters of `other`. For models with copies only.
   void upload_from(const DeviceVectors& other);
   // clear_gradient() zeroes the model's gradient; download_gradient() copies it to the caller afterwards.

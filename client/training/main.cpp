@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -45,8 +46,13 @@ int count(const std::filesystem::path& program, const std::string& kind, const s
   try {
     const auto file = read_file(program, kProgramBytesMax);
     if (!file.ok()) throw std::runtime_error(file.error().message);
-    const auto [flops, activation_bytes] =
-        models::count_sample({reinterpret_cast<const std::uint8_t*>(file->data()), file->size()}, sample);
+    const std::span bytes(reinterpret_cast<const std::uint8_t*>(file->data()), file->size());
+    const auto [flops, activation_bytes] = models::count_sample(bytes, sample);
+    if (const std::string random = models::random_operator_of(bytes); !random.empty()) {
+      std::printf(
+          "# It draws random numbers (%s), so volunteers' work on it cannot be checked by computing it again.\n",
+          random.c_str());
+    }
     std::printf("flops_per_sample = %.0f\n\n[model]\nactivation_bytes = %lld\n", flops,
                 static_cast<long long>(activation_bytes));
     return 0;

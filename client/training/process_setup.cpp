@@ -11,7 +11,7 @@
 
 namespace starling::training {
 
-void set_up_process(int threads) {
+void set_up_process(int threads, wire::Precision precision) {
   // Both in bytes; both limits default to 128 KiB. The first may not exceed half an arena's size.
   constexpr int kMappedFrom = 32 << 20;
   constexpr int kKeptFree = 1 << 30;
@@ -19,6 +19,11 @@ void set_up_process(int threads) {
   ::mallopt(M_TRIM_THRESHOLD, kKeptFree);
   at::set_num_threads(threads);
   models::set_matrix_threads(threads);
+  // "fp32" means it: LibTorch would let cuDNN's convolutions round their operands to TF32, a thousandth off, on cards
+  // that have it. A run whose precision is bf16 computes the products that bear it in bf16, and only those.
+  const bool rounds_operands = precision == wire::Precision::tf32;
+  at::globalContext().setAllowTF32CuDNN(rounds_operands);
+  at::globalContext().setAllowTF32CuBLAS(rounds_operands);
   // May be set only once per process, and matters only for TorchScript: one thread is always enough.
   static const bool once = [] {
     at::set_num_interop_threads(1);

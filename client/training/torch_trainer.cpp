@@ -20,6 +20,7 @@
 #include "client/optim/local_steps.h"
 #include "client/optim/optimizer.h"
 #include "client/session/failure_text.h"
+#include "client/trainer_link/audits.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/training/batches.h"
 #include "client/training/bucket_hooks.h"
@@ -35,6 +36,7 @@
 #include "shared/run/epochs.h"
 #include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
+#include "shared/swarm/sketch.h"
 
 namespace starling::training {
 
@@ -42,6 +44,7 @@ namespace {
 
 constexpr int kThreadsMax = 64;
 constexpr int kSampledTokensMax = 64 * 1024;
+static_assert(wire::kSketchFloats == swarm::kSketchBuckets);
 
 // LibTorch reports lack of memory only in its message.
 bool tells_of_memory(std::string_view message) {
@@ -113,6 +116,37 @@ std::uint64_t chance_of(std::uint64_t seed, const wire::SampleRange& range) {
 wire::SampleRange piece_of(const wire::SampleRange& range, SampleCount k, SampleCount size) {
   return {range.round, range.lane, range.first + k, std::min(size, range.count - k), range.epoch};
 }
+
+Error not_finite(const char* what, const wire::SampleRange& samples) {
+  return {ErrorCode::corrupt, std::string(what) + ": the gradient of lane " + std::to_string(samples.lane) +
+                                  ", sample " + std::to_string(samples.first) + " of round " +
+                                  std::to_string(samples.round) + " " + std::string(session::kNotFinite)};
+}
+
+// Has a model on copies compute with other parameters until this ends. A device that refuses the copy back is lost:
+// then this process ends, and the next one begins with the right parameters.
+class OtherParameters {
+ public:
+  OtherParameters(DeviceVectors& vectors, std::span<const float> parameters)
+      : vectors_(vectors), kept_(static_cast<std::size_t>(vectors.parameters().numel())) {
+    at::from_blob(kept_.data(), {static_cast<std::int64_t>(kept_.size())}).copy_(vectors_.parameters());
+    try {
+      vectors_.upload_from(parameters);
+    } catch (...) {
+      put_back();
+      throw;
+    }
+  }
+  OtherParameters(const OtherParameters&) = delete;
+  OtherParameters& operator=(const OtherParameters&) = delete;
+  ~OtherParameters() { put_back(); }
+
+ private:
+  void put_back() noexcept { vectors_.upload_from(std::span<const float>(kept_)); }
+
+  DeviceVectors& vectors_;
+  std::vector<float> kept_;
+};
 
 }  // namespace
 
@@ -236,11 +270,7 @@ struct TorchTrainer::Impl {
       const bool is_last = k + size >= samples.count;
       const wire::SampleRange next = is_last ? piece_of(expected, 0, size) : piece_of(samples, k + size, size);
       STARLING_ASSIGN(const models::Batch batch, batch_of(replica, piece_of(samples, k, size), next));
-      at::Tensor loss;
-      {
-        const Precision precision(computes_in_bf16(), replica.device);
-        loss = replica.model->loss(batch);
-      }
+      const at::Tensor loss = loss_of(replica, batch);
       if (is_last && steps_while_back() && std::isfinite(loss_sum + loss.item<double>()))
         step_while_back(loss, samples);
       loss.backward();
@@ -249,8 +279,60 @@ struct TorchTrainer::Impl {
     return loss_sum;
   }
 
-  [[nodiscard]] bool computes_in_bf16() const {
-    return options.bf16 && options.manifest.precision == wire::Precision::bf16;
+  [[nodiscard]] at::Tensor loss_of(const Replica& replica, const models::Batch& batch) const {
+    const Precision precision(computes_in_bf16(), replica.device);
+    return replica.model->loss(batch);
+  }
+
+  // Computes the gradient of all samples at other parameters into options.gradient, in pieces of that size; returns
+  // their loss. Changes nothing that batches are computed with.
+  Result<double> gradient_at(std::span<const float> parameters, const wire::SampleRange& samples, SampleCount size) {
+    at::manual_seed(chance_of(options.manifest.seed, samples));
+    if (copies_for(options.devices, options.manifest) == Copies::all) {
+      const OtherParameters other(first().vectors, parameters);
+      return audited_gradient(first(), samples, size);
+    }
+    // The processor's: another model, of views alone, on the parameters where they lie. It only reads them.
+    const std::span<float> views{const_cast<float*>(parameters.data()), parameters.size()};
+    Replica replica("cpu", DeviceVectors(at::kCPU, Copies::none, views, options.gradient), options.manifest.model,
+                    options.program);
+    return audited_gradient(replica, samples, size);
+  }
+
+  Result<double> audited_gradient(Replica& replica, const wire::SampleRange& samples, SampleCount size) {
+    replica.vectors.clear_gradient();
+    replica.model->set_training(true);
+    double loss_sum = 0;
+    for (SampleCount k = 0; k < samples.count; k += size) {
+      STARLING_ASSIGN(models::Batch batch,
+                      sample_batch(options.manifest, *train, piece_of(samples, k, size), replica.device));
+      const at::Tensor loss = loss_of(replica, on_device(std::move(batch), replica.device));
+      loss.backward();
+      loss_sum += loss.item<double>();
+    }
+    replica.vectors.download_gradient();
+    return loss_sum;
+  }
+
+  // gradient_at(), in pieces that fit in memory; those of batches keep their size, since other sizes round otherwise.
+  Result<double> gradient_that_fits_at(std::span<const float> parameters, const wire::SampleRange& samples) {
+    SampleCount size = pieces.size();
+    while (true) {
+      auto loss_sum = guarded("audit a batch", [&] { return gradient_at(parameters, samples, size); });
+      if (loss_sum.ok() || loss_sum.error().code != ErrorCode::resource_exhausted || size == 1) return loss_sum;
+      size = (size + 1) / 2;
+      ::malloc_trim(0);
+      trim_graphics_memory();
+    }
+  }
+
+  [[nodiscard]] bool computes_in_bf16() const { return precision() == wire::Precision::bf16; }
+
+  // The precision of products here, where the run asks for one that this machine may not have.
+  [[nodiscard]] wire::Precision precision() const {
+    const wire::Precision wanted = options.manifest.precision;
+    const bool has = wanted == wire::Precision::bf16 ? options.bf16 : replicas.front().device.is_cuda();
+    return has ? wanted : wire::Precision::fp32;
   }
 
   // Whether buckets may step before the whole gradient is complete. A script may use a parameter in unknown ways
@@ -338,7 +420,7 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
   using Created = Result<std::unique_ptr<TorchTrainer>>;
   STARLING_TRY(check_options(options));
   return guarded("create trainer", [&]() -> Created {
-    set_up_process(options.threads);
+    set_up_process(options.threads, options.manifest.precision);
     const wire::RunManifest& manifest = options.manifest;
     TrainingData train;
     if (manifest.data.shards.empty()) {
@@ -353,7 +435,7 @@ Result<std::unique_ptr<TorchTrainer>> TorchTrainer::create(const TorchTrainerOpt
 
 wire::ComputeDevice TorchTrainer::device() const {
   wire::ComputeDevice device = describe_devices(impl_->options.devices, impl_->options.processor);
-  device.precision = word_of(impl_->computes_in_bf16() ? wire::Precision::bf16 : wire::Precision::fp32);
+  device.precision = word_of(impl_->precision());
   return device;
 }
 
@@ -429,13 +511,39 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
       std::isfinite(loss_sum) &&
       (in_place ? trainer_link::all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
   if (!is_finite) {
-    return Error{ErrorCode::corrupt, "train batch: the gradient of lane " + std::to_string(samples.lane) + ", sample " +
-                                         std::to_string(samples.first) + " of round " + std::to_string(samples.round) +
-                                         " " + std::string(session::kNotFinite)};
+    return not_finite("train batch", samples);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   impl_->pieces.on_time(samples.count, elapsed.count());
   return session::BatchReport{samples.count, loss_sum, elapsed.count()};
+}
+
+Status TorchTrainer::audit_batch(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                                 std::span<const float> parameters, std::span<double> sketches) {
+  const TorchTrainerOptions& options = impl_->options;
+  VERIFY(parameters.size() == options.gradient.size() && sketches.size() == parts.size() * wire::kSketchFloats);
+  STARLING_TRY(trainer_link::check_parts(parts, parameters.size()));
+  if (const std::string random = impl_->first().model->random_operator(); !random.empty()) {
+    return Error{ErrorCode::unsupported, "audit a batch: the run's model draws random numbers (" + random +
+                                             "), so nobody can compute it again"};
+  }
+  if (options.shard_bytes) {
+    STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
+  }
+  STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits_at(parameters, samples));
+  if (!std::isfinite(loss_sum) || !trainer_link::all_finite(options.gradient)) {
+    return not_finite("audit a batch", samples);
+  }
+  for (const wire::SketchedPart& part : parts) {
+    const auto first = static_cast<std::size_t>(part.first);
+    swarm::Sketch sketch{};
+    swarm::add_to_sketch(part.seed, part.first,
+                         std::span<const float>(options.gradient).subspan(first, static_cast<std::size_t>(part.floats)),
+                         sketch);
+    std::transform(sketch.begin(), sketch.end(), sketches.begin(), sketches.begin(), std::plus<>());
+    sketches = sketches.subspan(sketch.size());
+  }
+  return {};
 }
 
 Status TorchTrainer::step(RoundIndex round, std::span<const float> gradient) {

@@ -58,6 +58,9 @@ class TorchTrainer final : public session::Trainer {
   void merge_step() override;
   // If `into` is the scratch, the gradient is not added: it is computed there and replaces the previous content.
   Result<session::BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) override;
+  // The gradient is computed in the scratch, with one device.
+  Status audit_batch(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                     std::span<const float> parameters, std::span<double> sketches) override;
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
   Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) override;

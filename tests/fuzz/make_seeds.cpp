@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/averaging/codec.h"
+#include "client/trainer_link/audits.h"
 #include "client/trainer_link/message_fields.h"
 #include "shared/base/files.h"
 #include "shared/control/control_fields.h"
@@ -202,8 +203,13 @@ void add_trainer_messages(Seeds& seeds) {
     request.command = static_cast<link::Command>(number);
     seeds.add("trainer_messages", "request_" + std::to_string(number), link::encode(request));
   }
+  request.command = link::Command::audit_batch;
+  request.text = link::pack_parts(std::vector<wire::SketchedPart>{{0, 600, Hash128{}}, {600, 400, Hash128{}}});
+  seeds.add("trainer_messages", "audit", link::encode(request));
   auto reply = testing::filled<link::Reply>();
   seeds.add("trainer_messages", "reply", link::encode(reply));
+  reply.text = link::pack_sketches(std::vector<double>(wire::kSketchFloats, 0.5));
+  seeds.add("trainer_messages", "sketch", link::encode(reply));
   reply.status = Error{ErrorCode::resource_exhausted, "train batch: out of memory"};
   seeds.add("trainer_messages", "failure", link::encode(reply));
 }

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "client/trainer_link/audits.h"
 #include "client/trainer_link/messages.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -11,6 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto request = decode_request({data, size}); request.ok()) {
     VERIFY(request->samples.count >= 0 && request->count <= kTokensMax);
     VERIFY(request->text.size() <= kTextBytesMax && encode(*request) == bytes);
+    if (const auto parts = unpack_parts(request->text); parts.ok()) {
+      VERIFY(parts->size() <= wire::kAuditPartsMax && pack_parts(*parts) == request->text);
+      if (check_parts(*parts, 1000).ok()) VERIFY(parts->back().first + parts->back().floats <= 1000);
+    }
   }
   if (const auto reply = decode_reply({data, size}); reply.ok()) {
     VERIFY(reply->batch.samples >= 0 && reply->batch.loss_sum - reply->batch.loss_sum == 0);
@@ -18,6 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string once = encode(*reply);
     const auto again = decode_reply({reinterpret_cast<const std::uint8_t*>(once.data()), once.size()});
     VERIFY(again.ok() && encode(*again) == once);
+    if (const auto sketches = unpack_sketches(reply->text, 1); sketches.ok()) {
+      VERIFY(sketches->size() == wire::kSketchFloats && pack_sketches(*sketches) == reply->text);
+    }
   }
   return 0;
 }

@@ -30,15 +30,16 @@ Request a_batch() {
 TEST_CASE("a request arrives as it was sent") {
   const auto batch = decode_request(bytes_of(encode(a_batch())));
   REQUIRE(batch.ok());
-  CHECK_FALSE((batch->begins_sum || batch->begins_ahead || batch->knows_own || batch->merges_step));
-  for (bool Request::*flag :
-       {&Request::begins_sum, &Request::begins_ahead, &Request::knows_own, &Request::merges_step}) {
+  CHECK_FALSE(
+      (batch->begins_sum || batch->begins_ahead || batch->knows_own || batch->merges_step || batch->ends_audits));
+  for (bool Request::*flag : {&Request::begins_sum, &Request::begins_ahead, &Request::knows_own, &Request::merges_step,
+                              &Request::ends_audits}) {
     Request request = a_batch();
     request.*flag = true;
     const auto got = decode_request(bytes_of(encode(request)));
     REQUIRE(got.ok());
     CHECK((*got).*flag);
-    CHECK(got->begins_sum + got->begins_ahead + got->knows_own + got->merges_step == 1);
+    CHECK(got->begins_sum + got->begins_ahead + got->knows_own + got->merges_step + got->ends_audits == 1);
   }
   CHECK(batch->command == Command::train_batch);
   CHECK(batch->sequence == 42);
@@ -71,7 +72,7 @@ TEST_CASE("a reply arrives as it was sent") {
   reply.evaluation = {2.5, 1000};
   reply.layout = {123, 2};
   reply.text = std::string("a\0b", 3);
-  reply.device = {.kind = "cuda", .count = 2, .name = "NVIDIA A40", .card_unused = "none"};
+  reply.device = {.kind = "cuda", .count = 2, .name = "NVIDIA A40", .platform = "linux x86_64", .card_unused = "none"};
   const auto got = decode_reply(bytes_of(encode(reply)));
   REQUIRE(got.ok());
   CHECK(got->sequence == 9);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -24,6 +25,7 @@
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/serve.h"
+#include "shared/swarm/sketch.h"
 #include "tests/client/trainer_link/escape.h"
 #include "tests/client/trainer_link/tiny_run.h"
 
@@ -120,6 +122,28 @@ class QuadraticTrainer final : public session::Trainer {
     return report;
   }
 
+  // Leaves traces in the scratch, as a computation does.
+  Status audit_batch(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                     std::span<const float> parameters, std::span<double> sketches) override {
+    const bool misbehaves = ++audits_ == behaviour_.number;
+    const std::span<float> gradient = resources_.gradient;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = static_cast<float>(samples.count) * (parameters[i] - target_of(i));
+    }
+    if (misbehaves && behaviour_.name == "audit_death") ::raise(SIGKILL);
+    if (misbehaves && behaviour_.name == "audit_failure") return Error{ErrorCode::corrupt, "no number"};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      swarm::Sketch sketch{};
+      swarm::add_to_sketch(
+          parts[i].seed, parts[i].first,
+          gradient.subspan(static_cast<std::size_t>(parts[i].first), static_cast<std::size_t>(parts[i].floats)),
+          sketch);
+      std::copy(sketch.begin(), sketch.end(), sketches.subspan(i * sketch.size()).begin());
+    }
+    if (misbehaves && behaviour_.name == "audit_nan") sketches.back() = std::numeric_limits<double>::quiet_NaN();
+    return {};
+  }
+
   Status step(RoundIndex round, std::span<const float> gradient) override {
     if (behaviour_.name != "die_in_step")
       return optimizer_.step(round, gradient, resources_.state, *resources_.journal);
@@ -187,6 +211,7 @@ class QuadraticTrainer final : public session::Trainer {
   optim::Optimizer optimizer_;
   Behaviour behaviour_;
   int batches_ = 0;
+  int audits_ = 0;
   bool begins_sum_ = true;
   std::vector<float> parameters_;
   std::optional<optim::LocalSteps> local_;

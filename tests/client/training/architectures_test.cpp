@@ -1,9 +1,11 @@
 // Every architecture in the product's trainer, on a data set that it can learn within seconds.
+#include <ATen/Context.h>
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "client/optim/optimizer.h"
@@ -138,6 +140,47 @@ TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
     REQUIRE(after.ok());
     CHECK(after->bits_per_byte < 0.3);
     CHECK(after->accuracy.value() > 0.95);
+  }
+}
+
+TEST_CASE("a gradient does not depend on the pieces in which it was computed, nor on who computes which") {
+  for (const auto& [architecture, kind] : {std::pair{wire::Architecture::gpt, wire::DataKind::tokens},
+                                           {wire::Architecture::albert, wire::DataKind::tokens},
+                                           {wire::Architecture::resnet, wire::DataKind::labelled},
+                                           {wire::Architecture::mlp, wire::DataKind::labelled}}) {
+    CAPTURE(word_of(architecture));
+    Small run = small_run(architecture, kind);
+    // Adds up the gradients of these pieces, each computed by at most `size` samples at a time.
+    const auto sum_of = [&run](SampleCount size, const std::vector<wire::SampleRange>& pieces) {
+      run.manifest.micro_batch_size = size;
+      Trainee trainee(run);
+      for (const wire::SampleRange& piece : pieces) REQUIRE(trainee.trainer->train_batch(piece, trainee.sum).ok());
+      return trainee.sum;
+    };
+    const std::vector<float> whole = sum_of(16, {{3, 0, 32, 16}});
+    const std::vector<wire::SampleRange> split = {{3, 0, 37, 11}, {3, 0, 32, 5}};  // in another order
+    for (const auto& other : {sum_of(1, {{3, 0, 32, 16}}), sum_of(16, split), sum_of(3, split)}) {
+      double difference = 0, norm = 0;
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        difference += std::pow(static_cast<double>(whole[i]) - other[i], 2);
+        norm += std::pow(static_cast<double>(whole[i]), 2);
+      }
+      CHECK(norm > 0);
+      CHECK(std::sqrt(difference / norm) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("no product is computed in TF32, whatever the run allows") {
+  for (const wire::Precision precision : {wire::Precision::fp32, wire::Precision::bf16}) {
+    at::globalContext().setAllowTF32CuDNN(true);
+    at::globalContext().setAllowTF32CuBLAS(true);
+    Small run = small_run(wire::Architecture::resnet, wire::DataKind::labelled);
+    run.manifest.precision = precision;
+    const Trainee trainee(run, true);
+    CHECK_FALSE(at::globalContext().allowTF32CuDNN());
+    CHECK_FALSE(at::globalContext().allowTF32CuBLAS());
+    CHECK(trainee.trainer->device().precision == word_of(precision));
   }
 }
 

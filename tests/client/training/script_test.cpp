@@ -137,6 +137,38 @@ TEST_CASE("chance falls alike for everybody who is given the same samples") {
   }
 }
 
+TEST_CASE("a program that draws random numbers is known by its operator, and is not audited") {
+  const auto operator_in = [](const std::string& line) {
+    const ScriptFiles files = make_script({{"w", {2}}}, kHead + ("    " + line + "\n    return (self.w * x).sum()\n"));
+    return models::random_operator_of(bytes_of(files.program));
+  };
+  CHECK(operator_in("x = torch.dropout(values, 0.5, self.training).sum()") == "aten::dropout");
+  CHECK(operator_in("x = torch.feature_alpha_dropout(values, 0.5, True).sum()") == "aten::feature_alpha_dropout");
+  CHECK(operator_in("x = torch.rand([2])") == "aten::rand");
+  CHECK(operator_in("x = torch.randperm(2)") == "aten::randperm");
+  CHECK(operator_in("x = torch.bernoulli(values).sum()") == "aten::bernoulli");
+  CHECK(operator_in("x = torch.multinomial(values.flatten(1), 2).sum()") == "aten::multinomial");
+  CHECK(operator_in("x = torch.zeros([2]).normal_()") == "aten::normal_");
+  CHECK(operator_in("x = torch.zeros([2]).exponential_()") == "aten::exponential_");
+  CHECK(operator_in("x = torch.rrelu(values, 0.1, 0.3, True).sum()") == "aten::rrelu");
+  CHECK(operator_in("x = values.sum()\n    if x > 0:\n        x = torch.randn_like(x)") == "aten::randn_like");
+  CHECK(operator_in("x = torch.layer_norm(values, [8]).sum()").empty());
+  CHECK(operator_in("x = torch.dropout(values, 0.0, self.training).sum()").empty());
+  CHECK(operator_in("x = torch.dropout(values, 0.5, False).sum()").empty());
+  CHECK(operator_in("x = torch.rrelu(values, 0.1, 0.3, False).sum()").empty());
+
+  for (const double dropout : {0.0, 0.5}) {
+    Trainee trainee = trainee_of(perceptron(192, 24, 2, dropout));
+    const std::vector<float> parameters(trainee.sum.size(), 0.01F);
+    const wire::SketchedPart all{0, std::ssize(parameters), {}};
+    std::vector<double> sketches(wire::kSketchFloats);
+    const Status audited = trainee.trainer().audit_batch({0, 0, 0, kBatch}, {&all, 1}, parameters, sketches);
+    CHECK(audited.ok() == (dropout == 0));
+    if (!audited.ok()) CHECK(mentions(audited.error().message, "aten::dropout"));
+    if (audited.ok()) CHECK(sketches != std::vector<double>(wire::kSketchFloats));
+  }
+}
+
 TEST_CASE("what a sample of a script costs is counted call by call") {
   const ScriptFiles files = perceptron(192, 24, 2);
   wire::ModelOptions same;

@@ -2,12 +2,15 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/session/byte_tokens.h"
@@ -15,6 +18,7 @@
 #include "shared/base/machine_limits.h"
 #include "shared/protocol/compute_device.h"
 #include "shared/run/model_layout.h"
+#include "shared/swarm/sketch.h"
 
 using namespace starling;
 using namespace starling::trainer_link;
@@ -86,6 +90,29 @@ double train(TrainerProcess& trainer, RoundIndex from, RoundIndex to) {
   return loss;
 }
 
+constexpr wire::SampleRange kAudited{0, 0, 0, kBatch};
+
+// The gradient of the audited samples at the replica's parameters.
+std::vector<float> gradient_of(TrainerProcess& trainer) {
+  std::vector<float> gradient(trainer.layout().parameter_count);
+  const auto report = trainer.train_batch(kAudited, gradient);
+  if (!report.ok()) FAIL(report.error().message);
+  return gradient;
+}
+
+struct Sketched {
+  wire::SketchedPart part;
+  swarm::Sketch sketch{};
+};
+
+// The whole vector as one part.
+Sketched sketched(const std::vector<float>& gradient) {
+  Sketched all{{0, std::ssize(gradient), {}}};
+  all.part.seed.bytes.fill(5);
+  swarm::add_to_sketch(all.part.seed, 0, gradient, all.sketch);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") {
@@ -105,6 +132,9 @@ TEST_CASE("the confined trainer learns, survives a kill, evaluates and writes") 
   CHECK(device->memory_bytes == memory_allowed_bytes());
   CHECK(device->backend.starts_with("LibTorch "));
   CHECK(device->precision == "fp32");
+  utsname system{};
+  REQUIRE(::uname(&system) == 0);
+  CHECK(device->platform == std::string("linux ") + system.machine);
   CHECK(device->card_unused.empty());
   const double first = train(trainer, 0, 1);
   train(trainer, 1, kRounds / 2);
@@ -168,6 +198,63 @@ TEST_CASE("without Landlock the trainer opens no file after its start, and compu
     states.emplace_back(trainer.state().begin(), trainer.state().end());
   }
   CHECK((states[0] == states[1]));
+}
+
+TEST_CASE("the confined trainer audits at another state, also without Landlock, and trains on to the same bits") {
+  for (const bool landlock : {true, false}) {
+    TrainerProcessOptions options = options_of_a_small_run();
+    options.limits.landlock = landlock;
+    options.manifest.micro_batch_size = 1;  // another size, if it is faster, rounds otherwise
+    auto made = TrainerProcess::create(std::move(options));
+    REQUIRE(made.ok());
+    TrainerProcess& trainer = **made;
+    REQUIRE(trainer.initialize().ok());
+    const std::size_t count = trainer.layout().parameter_count;
+    const std::vector<float> parameters(trainer.state().begin(), trainer.state().begin() + static_cast<long>(count));
+    const std::vector<float> gradient = gradient_of(trainer);
+    train(trainer, 0, 2);
+    const std::vector<float> after = gradient_of(trainer);
+    CHECK(after != gradient);
+    const Sketched expected = sketched(gradient);
+    const auto check_audit = [&] {
+      std::vector<double> sketches(wire::kSketchFloats);
+      const Status done = trainer.audit_batch(kAudited, {&expected.part, 1}, parameters, sketches);
+      if (!done.ok()) FAIL(done.error().message);
+      swarm::Sketch found{};
+      std::copy(sketches.begin(), sketches.end(), found.begin());
+      CHECK(swarm::relative_distance(found, expected.sketch) < 1e-6);
+      CHECK(gradient_of(trainer) == after);
+    };
+    check_audit();
+
+    // Killed, or paused, in the middle of an audit.
+    const std::vector<float> state(trainer.state().begin(), trainer.state().end());
+    for (const bool kills : {true, false}) {
+      const int pid = trainer.view().pid;
+      std::atomic<int> audits{0};
+      std::atomic<bool> ended{false};
+      std::thread ending([&] {
+        while (audits < 3) std::this_thread::yield();
+        if (kills) ::kill(pid, SIGKILL);
+        while (!kills && !ended) trainer.stop();  // between two calls it is no reason for the second one to fail
+      });
+      std::vector<double> sketches;
+      Status audited;
+      while (audited.ok()) {
+        sketches.assign(wire::kSketchFloats, 0.5);
+        ++audits;
+        audited = trainer.audit_batch(kAudited, {&expected.part, 1}, parameters, sketches);
+      }
+      ended = true;
+      ending.join();
+      CHECK(audited.error().code == ErrorCode::unavailable);
+      CHECK(sketches == std::vector<double>(sketches.size(), 0.5));
+      CHECK(std::equal(state.begin(), state.end(), trainer.state().begin()));
+      CHECK(gradient_of(trainer) == after);
+      check_audit();
+    }
+    CHECK(trainer.view().deaths == 1);
+  }
 }
 
 TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {

@@ -17,6 +17,7 @@
 #include "shared/base/permutation.h"
 #include "shared/base/words.h"
 #include "shared/run/model_layout.h"
+#include "shared/swarm/sketch.h"
 
 using namespace starling;
 using namespace starling::training;
@@ -88,6 +89,35 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]));
   return worst;
+}
+
+// Two parts that do not begin where a row of sketches does.
+const std::vector<wire::SketchedPart>& parts_of_audits() {
+  static const std::vector<wire::SketchedPart> parts = [] {
+    std::vector<wire::SketchedPart> made = {{3, 7000, {}}, {7003, 20'000, {}}};
+    made[1].seed.bytes.fill(9);
+    return made;
+  }();
+  return parts;
+}
+
+swarm::Sketch sketch_of(const std::vector<float>& gradient, const wire::SketchedPart& part) {
+  swarm::Sketch sketch{};
+  const auto first = gradient.begin() + part.first;
+  swarm::add_to_sketch(part.seed, part.first, {first, first + part.floats}, sketch);
+  return sketch;
+}
+
+// The sketches that an audit adds to what is there.
+std::vector<swarm::Sketch> audit(Bench& bench, const wire::SampleRange& samples, std::span<const float> parameters) {
+  const auto& parts = parts_of_audits();
+  std::vector<double> numbers(parts.size() * wire::kSketchFloats, 1.0);
+  REQUIRE(bench.trainer->audit_batch(samples, parts, parameters, numbers).ok());
+  std::vector<swarm::Sketch> sketches(parts.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    sketches[i / wire::kSketchFloats][i % wire::kSketchFloats] = numbers[i] - 1;
+  }
+  return sketches;
 }
 
 }  // namespace
@@ -267,6 +297,107 @@ TEST_CASE("buckets step while the way back goes on, and come to where a step of 
         if (samples == 4) CHECK(whole_way_back == (clip_norm > 0));  // only clipping waits for the whole way back
       }
     }
+  }
+}
+
+TEST_CASE("an audit finds the sketches of the gradient that a batch at those parameters has") {
+  wire::RunManifest delayed = tiny_manifest();
+  delayed.round.delay_parameter_updates = true;
+  for (const auto& [manifest, devices] :
+       {std::pair{tiny_manifest(), std::vector<std::string>{"cpu"}}, {delayed, {"cpu"}}, {delayed, {"cpu", "cpu"}}}) {
+    CAPTURE(devices.size());
+    Bench bench(manifest, {}, devices), there(manifest, {}, devices);
+    for (float& value : there.trainer->state().first(there.gradient.size())) value *= 0.9F;
+    there.trainer->begin_sum();
+    bench.gradient_of({1, 1, 0, 16});
+    const std::vector<float> gradient = there.gradient_of({2, 3, 10, 16});
+    const std::vector<swarm::Sketch> found =
+        audit(bench, {2, 3, 10, 16}, std::span(there.state).first(gradient.size()));
+    for (std::size_t part = 0; part < found.size(); ++part) {
+      const swarm::Sketch expected = sketch_of(gradient, parts_of_audits()[part]);
+      const double distance = swarm::relative_distance(found[part], expected);
+      MESSAGE("relative distance of the sketches: ", distance);
+      CHECK(distance < 1e-6);
+      CHECK(swarm::norm(found[part]) > 1e-2);
+    }
+  }
+}
+
+TEST_CASE("training goes on to the bit as if nobody had audited between its batches") {
+  wire::RunManifest plain = tiny_manifest();
+  plain.micro_batch_size = 1;  // another size, if it is faster, rounds otherwise
+  wire::RunManifest delayed = plain;
+  delayed.round.delay_parameter_updates = true;
+  wire::RunManifest local = plain;
+  local.local.emplace();
+  wire::RunManifest gossip = local;
+  gossip.local->partners = wire::GossipPartners::exponential;
+  wire::RunManifest delayed_local = local;
+  delayed_local.round.delay_parameter_updates = true;
+  using Devices = std::vector<std::string>;
+  for (const auto& [manifest, devices] : {std::pair{plain, Devices{"cpu"}},
+                                          {delayed, {"cpu"}},
+                                          {delayed, {"cpu", "cpu"}},
+                                          {local, {"cpu"}},
+                                          {local, {"cpu", "cpu"}},
+                                          {gossip, {"cpu"}},
+                                          {delayed_local, {"cpu"}}}) {
+    CAPTURE(manifest.local.has_value());
+    CAPTURE(devices.size());
+    Bench alone(manifest, {}, devices), audited(manifest, {}, devices);
+    const std::vector<float> past(alone.gradient.size(), 0.01F);
+    for (RoundIndex round = 0; round < 3; ++round) {
+      std::vector<std::vector<float>> sums;
+      for (Bench* bench : {&alone, &audited}) {
+        const auto maybe_audit = [&] {
+          if (bench == &audited) audit(*bench, {round, 2, 0, 5}, past);
+        };
+        std::vector<float> sum(alone.gradient.size());
+        maybe_audit();
+        for (const SampleCount first : {0, 4, 8}) {
+          REQUIRE(bench->trainer->train_batch({round, 1, first, 4}, sum).ok());
+          maybe_audit();
+        }
+        const bool delayed_updates = manifest.round.delay_parameter_updates;
+        if (delayed_updates) bench->trainer->begin_sum_ahead(round, sum, manifest.local ? 0 : 12);
+        maybe_audit();
+        REQUIRE(bench->trainer->train_batch({round + 1, 1, 0, 4}, sum).ok());
+        maybe_audit();
+        std::vector<float> mean = sum;
+        for (float& value : mean) value /= 16;
+        REQUIRE(bench->trainer->step(round, mean).ok());
+        maybe_audit();
+        delayed_updates&& manifest.local ? bench->trainer->merge_step() : bench->trainer->begin_sum();
+        sums.push_back(sum);
+      }
+      CHECK(sums[0] == sums[1]);
+      CHECK(alone.state == audited.state);
+      CHECK(alone.local == audited.local);
+    }
+  }
+}
+
+TEST_CASE("an audit that cannot be done says why, and adds nothing") {
+  for (const auto& devices : {std::vector<std::string>{"cpu"}, {"cpu", "cpu"}}) {
+    wire::RunManifest manifest = tiny_manifest();
+    manifest.micro_batch_size = 1;
+    Bench bench(manifest, {}, devices);
+    const std::vector<float> before = bench.gradient_of({0, 1, 0, 4});
+    std::vector<float> parameters(bench.gradient.size(), 0.01F);
+    std::vector<double> sketches(wire::kSketchFloats, 0.5);
+    const auto refusal = [&](const wire::SampleRange& samples, const wire::SketchedPart& part) {
+      const Status done = bench.trainer->audit_batch(samples, {&part, 1}, parameters, sketches);
+      REQUIRE_FALSE(done.ok());
+      CHECK(sketches == std::vector<double>(sketches.size(), 0.5));
+      return done.error().code;
+    };
+    const auto floats = static_cast<std::int64_t>(parameters.size());
+    CHECK(refusal({0, 1, 0, 4}, {1, floats, {}}) == ErrorCode::invalid_argument);
+    CHECK(refusal({0, -1, 0, 4}, {0, floats, {}}) == ErrorCode::invalid_argument);
+    parameters[100] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(refusal({0, 1, 0, 4}, {0, floats, {}}) == ErrorCode::corrupt);
+    CHECK(refusal({0, 1, 0, 4}, {floats - 1, 1, {}}) == ErrorCode::corrupt);  // a part may do without the bad ones
+    CHECK(bench.gradient_of({0, 1, 0, 4}) == before);
   }
 }
 
