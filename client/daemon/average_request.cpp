@@ -1,5 +1,7 @@
 #include "client/daemon/average_request.h"
 
+#include "shared/crypto/secrets.h"
+
 namespace starling::daemon {
 
 transport::AverageRequest average_request(const rounds::Leg& leg, TimePoint start) {
@@ -15,6 +17,7 @@ transport::AverageRequest average_request(const rounds::Leg& leg, TimePoint star
   request.follows = leg.follows;
   request.start = start;
   request.engine = leg.engine;
+  crypto::fill_random(request.engine.sketch_seed.bytes);
   return request;
 }
 

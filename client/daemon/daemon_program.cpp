@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/daemon/app.h"
+#include "client/trainer_link/program_path.h"
 #include "client/updates/child.h"
 #include "client/updates/handover.h"
 #include "shared/base/log.h"
@@ -26,18 +27,6 @@ enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 std::filesystem::path own_program() {
   std::error_code problem;
   return std::filesystem::read_symlink("/proc/self/exe", problem);
-}
-
-// The trainer lies beside this program where both are built. Where both are installed it has a folder of its own, found
-// from here: an installation may be moved as a whole.
-std::filesystem::path default_trainer(const std::string& trainer_folder) {
-  constexpr const char* kName = "starling-trainer";
-  const std::filesystem::path self = own_program();
-  if (self.empty()) return kName;
-  std::error_code problem;
-  std::filesystem::path beside = self.parent_path() / kName;
-  if (std::filesystem::exists(beside, problem)) return beside;
-  return (self.parent_path() / trainer_folder / kName).lexically_normal();
 }
 
 // The request to this program, with the daemon's own options.
@@ -145,7 +134,7 @@ int run_daemon(int argc, char** argv, const DaemonProgram& program) {
   options.program = call.program;
   options.update_source = (call.program.parent_path() / program.update_source).lexically_normal();
   options.data_dir = default_data_dir();
-  options.run.trainer_program = default_trainer(program.trainer_folder);
+  options.run.trainer_program = trainer_link::trainer_program(program.trainer_folder);
   options.run.outgoing = program.outgoing;
   options.stop = [] { ::kill(::getpid(), SIGTERM); };
   cli.add_option("--data-dir", options.data_dir, "Identity, model, data and log live here; one daemon at a time")

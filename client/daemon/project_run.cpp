@@ -5,7 +5,9 @@
 
 #include "client/daemon/limit_warning.h"
 #include "client/daemon/session_status.h"
+#include "shared/base/clock.h"
 #include "shared/base/log.h"
+#include "shared/control/self_test_note.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/net/line.h"
 #include "shared/protocol/heartbeat.h"
@@ -51,6 +53,7 @@ session::SessionOptions session_options(const RunContext& context, const storage
   options.leased = wire::samples_in_epochs(manifest);
   options.listen_port = listen_port;
   options.delay_parameter_updates = manifest.round.delay_parameter_updates;
+  options.audits = manifest.round.audit_rate > 0 && wire::why_not_audited(manifest).empty();
   options.initial_state_digest = manifest.initial_state_digest;
   options.trust = trust_of(context, known);
   options.seed = mix64(static_cast<std::uint64_t>(clock.wall_now().unix_ms) ^ options.self.bytes[0]);
@@ -257,7 +260,9 @@ void ProjectRun::send_checkpoint(RoundIndex round, const Digest& digest) {
 }
 
 void ProjectRun::record_round(const wire::RoundReport& report, Duration round_duration) {
-  reports_.record(report, round_duration);
+  wire::RoundReport kept = report;
+  kept.measured.reset();  // long, and useless once the round is over
+  reports_.record(kept, round_duration);
   std::map<PeerId, SampleCount> samples;
   wire::HistoryPoint point;
   for (const wire::Contribution& contribution : report.contributions) {
@@ -281,6 +286,38 @@ void ProjectRun::withdraw_reports(RoundIndex from) { reports_.withdraw(from); }
 
 std::optional<Digest> ProjectRun::prove_state(const Hash128& challenge, const Digest& digest) {
   return state_.prove(challenge, digest);
+}
+
+// Whether it was there shows with the first audit.
+bool ProjectRun::keep_audited_state(RoundIndex round) {
+  threads_.on_stepper([this, round] { state_.keep_audited(round); });
+  return true;
+}
+
+void ProjectRun::forget_audited_state(RoundIndex round) {
+  threads_.on_stepper([this, round] { state_.forget_audited(round); });
+}
+
+void ProjectRun::start_audit(const session::Audits::Piece& piece) {
+  threads_.on_trainer([this, round = piece.round, state = piece.state, samples = piece.samples, parts = piece.parts] {
+    const auto audit = [&]() -> Result<std::vector<double>> {
+      STARLING_ASSIGN(const std::span<const float> parameters, state_.audited(round, state));
+      return trainer_.audit(samples, parts, parameters);
+    };
+    threads_.deliver([this, sketches = audit()](TimePoint now) { session_.on_audited(now, sketches); });
+  });
+}
+
+std::optional<wire::OwnSketches> ProjectRun::own_sketches(RoundIndex /*round*/, const Hash128& seed) {
+  return rounds_.payload().own_sketches(seed);
+}
+
+// By the machine's clock, as the note is.
+bool ProjectRun::passed_self_test(std::int64_t missed) {
+  if (std::exchange(missed_.first, missed) != missed) {
+    missed_.second = wire::first_told_of_miss(context_.files.dir(), missed, SystemClock().wall_now());
+  }
+  return wire::self_test_passed_since(context_.files.dir(), missed_.second);
 }
 
 void ProjectRun::save_checkpoint(RoundIndex round, const Digest& digest) {

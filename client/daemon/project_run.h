@@ -90,6 +90,11 @@ class ProjectRun final : private session::Session::Mediator {
   void withdraw_reports(RoundIndex from) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
   std::optional<Digest> prove_state(const Hash128& challenge, const Digest& digest) override;
+  bool keep_audited_state(RoundIndex round) override;
+  void forget_audited_state(RoundIndex round) override;
+  void start_audit(const session::Audits::Piece& piece) override;
+  std::optional<wire::OwnSketches> own_sketches(RoundIndex round, const Hash128& seed) override;
+  bool passed_self_test(std::int64_t missed) override;
 
   void after_event();
   void on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatReply>& reply);
@@ -111,6 +116,7 @@ class ProjectRun final : private session::Session::Mediator {
   ReportKeeper reports_;
   DiskProblem checkpoint_problem_{"save the model"};
   PeerBoard peers_;
+  std::pair<std::int64_t, WallTime> missed_;  // how often the work was found false, and when that was heard of
   std::pair<double, double> traffic_limits_;  // up and down, bytes/s; 0: none
   session::Session session_;
   Listener listener_;

@@ -70,6 +70,7 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
     STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
   } else {
     process.shard_for = [shards](const wire::SampleRange& samples) { return shards->open(samples); };
+    process.held_shard_for = [shards](const wire::SampleRange& samples) { return shards->open_held(samples); };
   }
   STARLING_ASSIGN(process.validation_data, open_data(prepared.validation_file));
   if (!prepared.program_file.empty()) {

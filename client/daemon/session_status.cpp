@@ -57,6 +57,8 @@ void describe_session(const session::Session::View& view, wire::DaemonStatus& st
   status.training.rounds_failed = view.rounds_failed;
   status.training.reports_waiting = static_cast<std::int64_t>(view.reports_waiting);
   status.swarm.plan = view.plan;
+  status.checked = view.checked;
+  if (view.checked && !view.checked->verdict.empty()) status.problems.push_back(view.checked->verdict);
   if (view.last_reply == nullptr) return;
   const wire::HeartbeatReply& reply = *view.last_reply;
   status.membership.run_state = std::string(wire::to_string(reply.run_state));

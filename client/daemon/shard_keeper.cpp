@@ -49,19 +49,30 @@ Result<UniqueFd> ShardKeeper::open(const wire::SampleRange& samples) {
     cache_.mark_used(file_of(shard).sha256);
     wake_.notify_all();
   }
-  if (here_.contains(shard)) {
-    const auto path = cache_.path_of(file_of(shard).sha256);
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd) return fd;
-    if (errno != ENOENT) {  // another thread may have removed it to make room
-      log_warning("{}; it is fetched again", os_error("open a shard of the training data", path, errno).message);
-    }
-    here_.erase(shard);
-    wake_.notify_all();
-  }
+  if (UniqueFd fd = open_here(shard)) return fd;
   awaited_ = shard;
   return Error{ErrorCode::failed_precondition,
                fmt::format("waiting for training data: {}", doing_.empty() ? "looking for its shard" : doing_)};
+}
+
+UniqueFd ShardKeeper::open_here(std::size_t shard) {
+  if (!here_.contains(shard)) return {};
+  const auto path = cache_.path_of(file_of(shard).sha256);
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd) return fd;
+  if (errno != ENOENT) {  // another thread may have removed it to make room
+    log_warning("{}; it is fetched again", os_error("open a shard of the training data", path, errno).message);
+  }
+  here_.erase(shard);
+  wake_.notify_all();
+  return {};
+}
+
+Result<UniqueFd> ShardKeeper::open_held(const wire::SampleRange& samples) {
+  const std::size_t shard = wire::shard_of(options_.manifest, samples);
+  const MutexLock lock(mutex_);
+  if (UniqueFd fd = open_here(shard)) return fd;
+  return Error{ErrorCode::not_found, "the shard of these samples is not here"};
 }
 
 void ShardKeeper::allow(bool allowed) {

@@ -58,6 +58,8 @@ class ShardKeeper {
   // Returns the file of the samples' shard, whose digest is right; it can be read while it is open. unavailable, with
   // the keeper's present activity, while it is not here. From any thread, at once.
   Result<UniqueFd> open(const wire::SampleRange& samples) EXCLUDES(mutex_);
+  // Like open(), for a look at samples that are nobody's here: nothing is fetched. not_found: the shard is not here.
+  Result<UniqueFd> open_held(const wire::SampleRange& samples) EXCLUDES(mutex_);
   // Sets whether it may use the network; it may at first. From any thread.
   void allow(bool allowed) EXCLUDES(mutex_);
   // Sets the bytes that the volunteer's limits leave of the disk, beside all that is there now, as it was measured
@@ -84,6 +86,8 @@ class ShardKeeper {
     bool news = false;
   };
   void run();
+  // Returns the file of a shard that is here; invalid if it is not, or not any more.
+  UniqueFd open_here(std::size_t shard) REQUIRES(mutex_);
   std::optional<FetchJob> next_job() EXCLUDES(mutex_);
   void fetch(const FetchJob& job);
   [[nodiscard]] bool make_room(const FetchJob& job) EXCLUDES(mutex_);

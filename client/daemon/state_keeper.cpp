@@ -30,6 +30,13 @@ Result<Digest> StateKeeper::step(RoundIndex round, std::span<const float> averag
   return snapshots_->change(round + 1, [&] { return trainer_.step(round, average); });
 }
 
+void StateKeeper::keep_audited(RoundIndex round) {
+  storage::PreviousState::Given given = previous_.give();
+  if (!given.file) return;  // the order is refused, and another member gets it
+  const Status kept = audited_.keep(round, std::move(given), trainer_.layout().parameter_count);
+  if (!kept.ok()) log_warning("{}", kept.error().message);
+}
+
 Status StateKeeper::save(RoundIndex round, const Digest& digest) {
   return checkpoints_.save({manifest_.run_id, round, digest}, trainer_.state());
 }

@@ -15,6 +15,7 @@
 #include "client/daemon/run_threads.h"
 #include "client/daemon/snapshot_keeper.h"
 #include "client/session/session.h"
+#include "client/storage/audited_states.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/previous_state.h"
 #include "client/trainer_link/trainer_process.h"
@@ -43,6 +44,13 @@ class StateKeeper {
   // Saves the state, which has this name, as a checkpoint. resource_exhausted: the disk is full.
   Status save(RoundIndex round, const Digest& digest);
   void forget_previous() { previous_.forget(); }
+  // Keeps the parameters of the state before the last step, which this round began with, for audits.
+  void keep_audited(RoundIndex round);
+  void forget_audited(RoundIndex round) { audited_.forget(round); }
+  // See storage::AuditedStates::parameters. Trainer thread, which is where steps are taken in runs with audits.
+  [[nodiscard]] Result<std::span<const float>> audited(RoundIndex round, const Digest& state) const {
+    return audited_.parameters(round, state);
+  }
 
   // Puts a state of round `round`, whose content has been checked, in the place of this one. Trainer thread.
   void install(RoundIndex round, const Digest& digest, std::span<const float> state);
@@ -78,6 +86,7 @@ class StateKeeper {
   std::shared_ptr<std::atomic<bool>> serving_;
   storage::CheckpointStore checkpoints_;
   storage::PreviousState previous_;
+  storage::AuditedStates audited_;
   const std::span<const float> memory_;
   const std::size_t floats_;
   const std::vector<std::string> damaged_;

@@ -47,7 +47,12 @@ void TrainerWork::obey(const Permission& permission) {
 }
 
 void TrainerWork::rest(bool paused) {
-  if (paused && !resting_) threads_.on_trainer([this] { parts_.process->stop(); });
+  if (paused && !resting_) {
+    threads_.on_trainer([this] {
+      parts_.process->stop();
+      parts_.process->end_audits();
+    });
+  }
   resting_ = paused;
 }
 
@@ -99,6 +104,17 @@ Result<session::Evaluation> TrainerWork::evaluate() {
   if (!share) return Error{ErrorCode::unavailable, "training is paused"};
   parts_.process->set_share(*share);
   return parts_.process->evaluate();
+}
+
+Result<std::vector<double>> TrainerWork::audit(const wire::SampleRange& samples,
+                                               std::span<const wire::SketchedPart> parts,
+                                               std::span<const float> parameters) {
+  const auto share = allowed_share();
+  if (!share) return Error{ErrorCode::unavailable, "training is paused"};
+  parts_.process->set_share(*share);
+  std::vector<double> sketches(parts.size() * wire::kSketchFloats);
+  STARLING_TRY(parts_.process->audit_batch(samples, parts, parameters, sketches));
+  return sketches;
 }
 
 void TrainerWork::sample_text(const std::string& prompt, int count, double temperature,

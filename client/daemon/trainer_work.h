@@ -6,7 +6,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "client/daemon/permission.h"
 #include "client/daemon/run_threads.h"
@@ -55,6 +57,9 @@ class TrainerWork {
   Result<session::BatchReport> train(const rounds::BatchOrder& order, const wire::SampleRange& samples);
   // Trainer thread.
   Result<session::Evaluation> evaluate();
+  // Trainer::audit_batch with the present share. Trainer thread.
+  Result<std::vector<double>> audit(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
+                                    std::span<const float> parameters);
   // Continues a text by `count` tokens (or bytes), on the trainer thread; `done` runs there. From any thread.
   void sample_text(const std::string& prompt, int count, double temperature,
                    std::function<void(Result<std::string>)> done);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "client/averaging/own_sketches.h"
 #include "client/rounds/centered.h"
 #include "client/rounds/feedback.h"
 #include "client/rounds/fragment_sums.h"
@@ -16,6 +17,7 @@
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
+#include "shared/run/round_parts.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::rounds {
@@ -54,6 +56,7 @@ RoundPayload::RoundPayload(const wire::RunManifest& manifest)
 
 void RoundPayload::undo() {
   VERIFY(holds());
+  audited_.reset();
   sums_->put_back();
   // With delayed updates the trainer may have gone on to where the round would lead.
   state_ = manifest_.round.delay_parameter_updates ? State::beginning : State::growing;
@@ -83,6 +86,7 @@ Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Ra
   if (holds()) undo();
   state_ = State::contributed;
   own_samples_ = 0;
+  audited_.reset();
   if (const std::int64_t floats = wire::averaged_floats(manifest_); plan.vector_floats != floats) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("a plan for {} floats where a round averages {}", plan.vector_floats, floats)};
@@ -91,11 +95,14 @@ Result<Move> RoundPayload::contribute(const wire::GroupInfo& plan, averaging::Ra
   own_samples_ = most > 0 ? std::min(terms.weight, most) : terms.weight;
   Contribution contribution{plan, self, {own_samples_, terms.draw}, {}, state};
   if (own_samples_ > 0) contribution.own = sums_->cut(plan.round, terms.weight, own_samples_);
+  const bool audited = !plan.audit_commitment.is_zero() && wire::why_not_audited(manifest_).empty();
+  if (audited) audited_ = Audited{plan, self};
   return limited(reduction_->begin(contribution));
 }
 
 Move RoundPayload::on_leg(const averaging::AveragingOutcome& outcome) {
   const bool averaged = outcome.verdict == averaging::AveragingOutcome::Verdict::averaged;
+  if (audited_) audited_->averaged = averaged;
   if (averaged && outcome.usual) usual_norms_.learn(leg_, *outcome.usual);
   return limited(reduction_->on_leg(outcome));
 }
@@ -118,6 +125,15 @@ void RoundPayload::on_stepped() {
   sums_->finish_round();
   // Without a batch since the contribution, the trainer is still where that led.
   state_ = state_ == State::contributed && own_samples_ > 0 ? State::beginning : State::growing;
+}
+
+std::optional<wire::OwnSketches> RoundPayload::own_sketches(const Hash128& seed) const {
+  if (!audited_ || !audited_->averaged) return std::nullopt;
+  const bool centered = manifest_.round.averaging.aggregation == wire::Aggregation::centered_clip;
+  const bool is_mean = !audited_->plan.grid && !centered;
+  return averaging::own_sketches(audited_->plan, audited_->self,
+                                 own_samples_ > 0 ? sums_->last_cut() : std::span<const float>(),
+                                 is_mean ? average() : std::span<const float>(), seed);
 }
 
 double RoundPayload::consensus_distance(RoundIndex round, const Own& own, std::span<const float> agreed) const {

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "client/rounds/batch_order.h"
@@ -28,6 +29,7 @@
 #include "client/rounds/reduction.h"
 #include "client/rounds/usual_norms.h"
 #include "shared/base/result.h"
+#include "shared/protocol/audit.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::rounds {
@@ -75,6 +77,13 @@ class RoundPayload {
     SampleCount samples = 0;
   };
   [[nodiscard]] Own own() const { return {sums_->last_cut(), own_samples_}; }
+  // This member's sketches of its last contribution and of the average, with the seed of an audit; of the contribution
+  // alone where the average is not the contributions' mean (grids, and bounds around a center). Nothing before the
+  // outcome is averaged, or where the work cannot be checked (wire::why_not_audited). Reads the whole vectors, and runs
+  // the codec over the contribution: it may run on any thread while the averaging goes on, the step is taken and
+  // batches of the next round are computed, but it has to end before the next contribute() or undo(). From then on
+  // there is nothing to tell any more.
+  [[nodiscard]] std::optional<wire::OwnSketches> own_sketches(const Hash128& seed) const;
   // Consensus distance: how far local steps on `own` have led from where the average of all is, relative to the length
   // of that part of the agreed parameters (parameter_count floats) that the round averages. 0 where gradients are
   // averaged. May be called where the step is taken, before it.
@@ -92,6 +101,13 @@ class RoundPayload {
   SampleCount own_samples_ = 0;  // samples of the last contribution
   UsualNorms usual_norms_;
   UsualNorms::Kind leg_;  // the leg under way, or the last
+  // The plan that was averaged last, if its sketches may be asked for.
+  struct Audited {
+    wire::GroupInfo plan;
+    averaging::Rank self = 0;
+    bool averaged = false;
+  };
+  std::optional<Audited> audited_;
 };
 
 }  // namespace starling::rounds

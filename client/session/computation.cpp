@@ -24,6 +24,16 @@ void Computation::begin_evaluation() {
   under_way_ = Evaluation{};
 }
 
+void Computation::begin_audit() {
+  VERIFY(idle());
+  under_way_ = Audit{};
+}
+
+void Computation::end_audit() {
+  VERIFY(std::holds_alternative<Audit>(under_way_));
+  under_way_ = Nothing{};
+}
+
 void Computation::discard() {
   if (Batch* batch = std::get_if<Batch>(&under_way_)) batch->discarded = true;
 }

@@ -1,4 +1,5 @@
-// The one computation that runs beside a round (a batch or an evaluation), and the waiting after failures. Pure.
+// The one computation that runs beside a round (a batch, an evaluation or a piece of an audit), and the waiting after
+// failures. Pure.
 #pragma once
 
 #include <optional>
@@ -18,6 +19,7 @@ class Computation {
     bool discarded = false;  // it belongs to a state that is gone
   };
   struct Evaluation {};
+  struct Audit {};  // a piece of one
 
   [[nodiscard]] bool idle() const { return std::holds_alternative<Nothing>(under_way_); }
   [[nodiscard]] bool is_batch() const { return std::holds_alternative<Batch>(under_way_); }
@@ -26,11 +28,13 @@ class Computation {
   // Only when idle().
   void begin_batch(TimePoint now, bool leased);
   void begin_evaluation();
+  void begin_audit();
   // The state is gone that the batch under way, if there is one, was computed at.
   void discard();
   // The computation of that kind has ended.
   Batch end_batch();
   void end_evaluation();
+  void end_audit();
 
   // A batch, an evaluation or a step has failed, or been done.
   void on_failed(TimePoint now, std::string why);
@@ -65,7 +69,7 @@ class Computation {
  private:
   void wait(TimePoint now, std::string why);
 
-  std::variant<Nothing, Batch, Evaluation> under_way_;
+  std::variant<Nothing, Batch, Evaluation, Audit> under_way_;
   int failures_ = 0;     // in a row, and waits for data
   int failed_ = 0;       // calls of on_failed in a row; waits may be between
   int not_finite_ = 0;   // calls of on_not_finite, likewise

@@ -53,7 +53,8 @@ RoundCycle::Stepping RoundCycle::finish() {
   last_.reset();
   const auto came = [](SampleCount samples) { return samples > 0; };
   const std::vector<SampleCount>& samples = done.outcome.samples;
-  if (std::any_of(samples.begin(), samples.end(), came)) last_ = LastRound{done.meeting.group, samples};
+  if (std::any_of(samples.begin(), samples.end(), came))
+    last_ = LastRound{done.meeting.group, samples, done.outcome.result_digest};
   return done;
 }
 

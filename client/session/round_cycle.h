@@ -71,14 +71,17 @@ class RoundCycle {
   // The group that follows from the last round's without the coordinator, if this member is in it and `round` is the
   // one after. The place's start is left to the caller.
   [[nodiscard]] std::optional<Meeting> successor(RoundIndex round, const Digest& state, const PeerId& self) const;
+  // The last round that this member finished with a group, from whose state no other has led away; null if none.
+  struct LastRound {
+    wire::GroupInfo group;
+    std::vector<SampleCount> contributed;  // by rank
+    Hash128 result_digest;
+  };
+  [[nodiscard]] const LastRound* last() const { return last_ ? &*last_ : nullptr; }
   // No group follows from the last round's: this member is not at the state that they made together.
   void forget_last_group() { last_.reset(); }
 
  private:
-  struct LastRound {
-    wire::GroupInfo group;
-    std::vector<SampleCount> contributed;  // by rank
-  };
   Phase phase_;
   GroupId left_group_;
   std::optional<LastRound> last_;

@@ -8,6 +8,7 @@
 #include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/heartbeat_reply.h"
+#include "shared/state/audit_number.h"
 #include "shared/swarm/witnesses.h"
 
 namespace starling::session {
@@ -82,6 +83,36 @@ std::vector<wire::ReceivedRate> received_from(const wire::RoundReport& report, c
   return received;
 }
 
+// The swarm's pace stays when nobody counts samples. A round that waited for a member is no measure of it.
+Duration round_pace(const wire::SwarmFigures& swarm, double own_samples_per_s) {
+  const double samples_per_s = std::max(swarm.samples_per_s, own_samples_per_s);
+  if (samples_per_s <= 0) return kPaceUnknown;
+  return from_seconds(std::min(static_cast<double>(swarm.target_batch_size) / samples_per_s, to_seconds(kPaceMax)));
+}
+
+// Keeps the state before the last step, if an audit is about it, and forgets those that no audit is about any more.
+void keep_audited(Audits& audits, const Replica& replica, Session::Mediator& mediator) {
+  for (const RoundIndex round : audits.forget_unwanted()) mediator.forget_audited_state(round);
+  const RoundIndex last = replica.round() - 1;
+  if (replica.synced() && audits.wants(last) && mediator.keep_audited_state(last)) audits.on_kept(last);
+  if (replica.synced()) audits.refuse_unkept(replica.round());
+}
+
+// Sketches this member's contribution to the last round, if the coordinator asks for it with the number of its plan.
+void sketch_own(Audits& audits, const RoundCycle::LastRound* last, Session::Mediator& mediator) {
+  const auto& request = audits.asked_for();
+  if (audits.has_own() || !request || last == nullptr || last->group.round != request->round) return;
+  if (state::audit_commitment(request->number) != last->group.audit_commitment) return;
+  auto own = mediator.own_sketches(request->round, state::audit_seed(request->number, last->result_digest));
+  if (own) audits.on_own(*std::move(own));
+}
+
+// The terms of a contribution that is made of this many samples.
+wire::OwnTerms terms_of(const Meeting& meeting, SampleCount computed) {
+  const SampleCount most = meeting.group.members[meeting.self].weight_max;
+  return {most > 0 ? std::min(most, computed) : computed, computed};
+}
+
 // Reports a round without its number and its loss.
 wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new_state) {
   const wire::GroupInfo& group = round.meeting.group;
@@ -104,6 +135,7 @@ wire::RoundReport report_of(const RoundCycle::Stepping& round, const Digest& new
   report.bytes_sent = outcome.bytes_sent;
   report.bytes_received = outcome.bytes_received;
   report.complaints = complaints_of(group, outcome);
+  if (!group.audit_commitment.is_zero()) report.measured = outcome.measured;
   return report;
 }
 
@@ -154,6 +186,7 @@ void Session::advance(TimePoint now) {
   if (!computation_.idle()) return;
   if (cycle_.is_bound()) {
     if (delays) compute_batch(now);
+    if (computation_.idle()) compute_audit(now);
     return;
   }
   if (!pause_.requested) fetch(replica_.begin_fetch(now));
@@ -179,18 +212,36 @@ void Session::compute_next(TimePoint now) {
     mediator_.start_evaluation();
     return;
   }
-  compute_batch(now);
+  if (audits_.is_overdue(now)) compute_audit(now);
+  if (computation_.idle()) compute_batch(now);
+  if (computation_.idle()) compute_audit(now);
+}
+
+// Audits fill the moments in which the trainer has nothing else to do: mostly those of averagings.
+void Session::compute_audit(TimePoint now) {
+  if (now < computation_.not_before() || !may_train()) return;
+  const auto piece = audits_.begin_piece(now, options_.micro_batch_size);
+  if (!piece) return;
+  computation_.begin_audit();
+  mediator_.start_audit(*piece);
+}
+
+void Session::on_audited(TimePoint now, const Result<std::vector<double>>& sketches) {
+  computation_.end_audit();
+  audits_.on_piece(now, sketches, !sketches.ok() && pause_.explains(sketches.error()));
+  if (audits_.has_news()) link_.hurry(now);
+  advance(now);
 }
 
 void Session::compute_batch(TimePoint now) {
   if (now < computation_.not_before() || !may_train()) return;
   if (progress_.growing() + draws_.passed() + options_.micro_batch_size > options_.samples_max) {
-    lacking_ = Lacking::room;
+    supply_.lacking = Lacking::room;
     return;
   }
   bool leased = false;
   const std::optional<wire::SampleRange> samples = begin_batch(now, leased);
-  lacking_ = samples ? Lacking::nothing : Lacking::samples;
+  supply_.lacking = samples ? Lacking::nothing : Lacking::samples;
   if (!samples) return ask_for_leases(now);
   computation_.begin_batch(now, leased);
   mediator_.start_batch(*samples, progress_.target());
@@ -213,7 +264,7 @@ std::optional<wire::SampleRange> Session::begin_batch(TimePoint now, bool& lease
 // Asks once while the leases held stay unchanged: the coordinator calls back soon when it has more.
 void Session::ask_for_leases(TimePoint now) {
   if (!options_.leased || draws_.left(replica_.round()) > options_.micro_batch_size) return;
-  if (std::exchange(leases_asked_for_, draws_.end()) != draws_.end()) link_.hurry(now);
+  if (std::exchange(supply_.asked_for, draws_.end()) != draws_.end()) link_.hurry(now);
 }
 
 bool Session::meeting_is_due(TimePoint now) const {
@@ -227,16 +278,8 @@ void Session::plan_without_coordinator(TimePoint now) {
   if (!link_.away(now) || !may_train()) return;
   std::optional<Meeting> meeting = cycle_.successor(replica_.round(), replica_.digest(), options_.self);
   if (!meeting) return;
-  meeting->start = progress_.began() + round_pace();
+  meeting->start = progress_.began() + round_pace(last_reply_->swarm, progress_.samples_per_s());
   cycle_.meet(std::move(*meeting));
-}
-
-// The swarm's pace stays when nobody counts samples. A round that waited for a member is no measure of it.
-Duration Session::round_pace() const {
-  const double samples_per_s = std::max(last_reply_->swarm.samples_per_s, progress_.samples_per_s());
-  if (samples_per_s <= 0) return kPaceUnknown;
-  const double seconds = static_cast<double>(last_reply_->swarm.target_batch_size) / samples_per_s;
-  return from_seconds(std::min(seconds, to_seconds(kPaceMax)));
 }
 
 void Session::begin_averaging(TimePoint now) {
@@ -246,7 +289,7 @@ void Session::begin_averaging(TimePoint now) {
   if (contributes) terms = {progress_.samples(), draws_.first()};
   mediator_.start_averaging(meeting.group, meeting.self, terms);
   link_.hurry(now);
-  if (!options_.delay_parameter_updates) return;
+  if (!options_.delay_parameter_updates) return compute_audit(now);
   progress_.look_ahead(now);
   draws_.look_ahead();
   compute_batch(now);
@@ -344,10 +387,12 @@ void Session::on_step_done(TimePoint now, const Result<Digest>& new_state) {
 }
 
 void Session::finish_round(TimePoint now, const Digest& new_state) {
-  wire::RoundReport report = report_of(cycle_.finish(), new_state);
+  const RoundCycle::Stepping done = cycle_.finish();
+  wire::RoundReport report = report_of(done, new_state);
   report.round = replica_.round();
   report.loss = progress_.loss();
   report.received = received_from(report, options_.self, line_.received);
+  if (!done.meeting.group.audit_commitment.is_zero()) report.own = terms_of(done.meeting, progress_.samples());
   mediator_.record_round(report, now - progress_.began());
   reports_.add(std::move(report));
   if (progress_.samples() > 0) totals_.last_loss = progress_.loss();
@@ -414,6 +459,10 @@ void Session::send_heartbeat(TimePoint now) {
   if (!pause_.requested) heartbeat.computing.failure = computation_.trouble(now);
   heartbeat.evaluation = evaluations_.tell();
   heartbeat.trust.state_proof_wanted = replica_.wants_proof();
+  heartbeat.trust.audits = audits_.tell();
+  if (const auto& checked = audits_.checked(); checked && checked->missed > 0 && !checked->verdict.empty()) {
+    heartbeat.trust.audits.self_test_passed = mediator_.passed_self_test(checked->missed);
+  }
   heartbeat.trust.holding = proof_of(mediator_, last_reply_.get(), replica_.digest());
   replica_.on_told();
   link_.on_sent(now);
@@ -436,6 +485,11 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   last_reply_ = std::make_shared<wire::HeartbeatReply>(reply);
   draws_.hold(reply.leases);
   waits_for_most_ = false;
+  if (options_.audits) {
+    audits_.on_reply(now, reply.kept.audits);
+    keep_audited(audits_, replica_, mediator_);  // before it is forgotten
+    sketch_own(audits_, cycle_.last(), mediator_);
+  }
   settle_reports(now, reply);
   evaluations_.on_heard();
   reports_.on_heard();
@@ -462,7 +516,9 @@ bool Session::take_group(TimePoint now, const wire::GroupInfo& group) {
     if (group.members[rank].endpoint.peer != options_.self) continue;
     const TimePoint start = now + from_ms(group.start_in_ms);
     if (pause_.requested && start > now + kPauseWaitsFor) return false;
-    cycle_.meet({group, rank, start});
+    wire::GroupInfo met = group;
+    if (!options_.audits) met.audit_commitment = {};
+    cycle_.meet({std::move(met), rank, start});
     told_.plan_reason = group.reason;
     return true;
   }

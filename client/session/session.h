@@ -8,8 +8,8 @@
 // as one of the on_* events, on the same (control) thread. The daemon's Mediator is processes, sockets and files; the
 // simulator's is virtual time. `now` is an argument everywhere.
 //
-// One computation (batch, step or evaluation) runs at a time; only a delayed step has batches beside it. A replica that
-// is not synced (replica.h) trains nothing and fetches the state from donors.
+// One computation (batch, step, evaluation or audit) runs at a time; only a delayed step has batches beside it. A
+// replica that is not synced (replica.h) trains nothing and fetches the state from donors.
 //
 // The state of a session is that of its parts: the Replica (which model it holds), the RoundCycle (where it is with its
 // group), the Computation, the CoordinatorLink, and what waits to be told (ReportQueue, Evaluations). The session makes
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "client/averaging/all_reduce.h"
+#include "client/session/audits.h"
 #include "client/session/computation.h"
 #include "client/session/coordinator_link.h"
 #include "client/session/draws.h"
@@ -75,6 +76,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);
   bool delay_parameter_updates = false;  // wire::RunManifest
+  bool audits = false;                   // the run's work is checked: this member takes part in that
   Digest initial_state_digest{};         // wire::RunManifest; zero: taken from the coordinator
   StateTrust trust{};                    // the states that are believed
 };
@@ -123,6 +125,21 @@ class Session {
     // The results of this round and of all later ones do not count.
     virtual void withdraw_reports(RoundIndex from) = 0;
     virtual void save_checkpoint(RoundIndex round, const Digest& digest) = 0;
+    // Keeps the parameters with which this round began, those of the state before the last step, for audits, until
+    // forget_audited_state(); wire::kAuditStatesMax at most. Returns whether they are at hand.
+    virtual bool keep_audited_state(RoundIndex /*round*/) { return false; }
+    virtual void forget_audited_state(RoundIndex /*round*/) {}
+    // Recomputes the gradient of the piece's samples, summed, at the parameters of its round, and sketches its parts.
+    // Ends in on_audited().
+    virtual void start_audit(const Audits::Piece& /*piece*/) {}
+    // This member's own sketches of its contribution to this round, with this seed; nothing if the vectors are gone. It
+    // takes a few passes over the vector.
+    virtual std::optional<wire::OwnSketches> own_sketches(RoundIndex /*round*/, const Hash128& /*seed*/) {
+      return std::nullopt;
+    }
+    // True if this computer's self-test has found nothing wrong since its work was found false for the last time;
+    // `missed`: how often it was. It is quick, and asked before heartbeats then.
+    virtual bool passed_self_test(std::int64_t /*missed*/) { return false; }
     // Returns the proof that the replica has the floats of this state (state::holding_proof), or nothing if it has not,
     // or not at this moment. It is quick, and asked before every heartbeat.
     virtual std::optional<Digest> prove_state(const Hash128& challenge, const Digest& digest) = 0;
@@ -142,6 +159,8 @@ class Session {
   void on_averaged(TimePoint now, const averaging::AveragingOutcome& outcome);
   void on_step_done(TimePoint now, const Result<Digest>& new_state);
   void on_evaluated(TimePoint now, const Result<Evaluation>& result);
+  // kSketchFloats numbers for each of the parts, or why they cannot be had.
+  void on_audited(TimePoint now, const Result<std::vector<double>>& sketches);
   // The cause of the last failed computation is gone: it is tried again at once.
   void retry_now(TimePoint now);
   // ok: the replica is at this state now.
@@ -179,12 +198,17 @@ class Session {
     bool coordinator_away = false;
     std::string plan;  // the reason that the last averaging's plan gives for its choice
     std::shared_ptr<const wire::HeartbeatReply> last_reply;  // null: none has come
+    std::optional<wire::CheckedWork> checked;                // unset: nobody has said how this member's work stands
   };
   [[nodiscard]] View view(TimePoint now) const;
 
  private:
   // The next batch waits for this.
   enum class Lacking : std::uint8_t { nothing, room, samples };
+  struct Supply {
+    Lacking lacking = Lacking::nothing;
+    SampleCount asked_for = -1;  // Draws::end() when the coordinator was last called for more leases
+  };
   struct Pause {
     bool requested = false;
     std::string reason;
@@ -216,6 +240,7 @@ class Session {
   void compute_batch(TimePoint now);
   [[nodiscard]] std::optional<wire::SampleRange> begin_batch(TimePoint now, bool& leased);
   void ask_for_leases(TimePoint now);
+  void compute_audit(TimePoint now);
   void take_batch(TimePoint now, const BatchReport& report, const Computation::Batch& batch);
   [[nodiscard]] bool tries_less(const Error& error, const Computation::Batch& batch);
   void fetch(const StateSource& source);
@@ -224,7 +249,6 @@ class Session {
   void take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply);
   bool take_group(TimePoint now, const wire::GroupInfo& group);
   void plan_without_coordinator(TimePoint now);
-  [[nodiscard]] Duration round_pace() const;
   void begin_averaging(TimePoint now);
   void leave_group(TimePoint now);
   void finish_round(TimePoint now, const Digest& new_state);
@@ -234,7 +258,6 @@ class Session {
   [[nodiscard]] bool meeting_is_due(TimePoint now) const;
   [[nodiscard]] wire::MemberPhase member_phase() const;
   [[nodiscard]] Activity activity(TimePoint now) const;
-  [[nodiscard]] std::optional<Activity> round_activity() const;
 
   SessionOptions options_;
   Mediator& mediator_;
@@ -245,11 +268,11 @@ class Session {
   Computation computation_;
   RoundProgress progress_;
   Draws draws_;
-  SampleCount leases_asked_for_ = -1;  // Draws::end() when the coordinator was last called for more
-  Lacking lacking_ = Lacking::nothing;
+  Supply supply_;
   bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
   ReportQueue reports_;
   Evaluations evaluations_;
+  Audits audits_;
   std::shared_ptr<const wire::HeartbeatReply> last_reply_;  // null: none has come
   Told told_;
   TimePoint last_checkpoint_{};

@@ -19,6 +19,20 @@ std::optional<Activity> waiting_for_run(wire::RunState state) {
   return std::nullopt;
 }
 
+// The phase of the group, unless batches go on meanwhile.
+std::optional<Activity> round_activity(const RoundCycle& cycle, bool computes, bool paused) {
+  if (cycle.is_busy() && computes && !paused) return Activity{Phase::training, "", ""};
+  const std::string finishing = paused ? "finishing this round before the pause" : "";
+  if (cycle.averages() || (paused && cycle.meeting() != nullptr)) {
+    return Activity{Phase::averaging, paused ? finishing : "averaging with the group", "the group's average is in"};
+  }
+  if (cycle.step_is_under_way()) {
+    return Activity{Phase::stepping, paused ? finishing : "applying the averaged gradient",
+                    "the optimizer step is done"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view to_string(Phase phase) {
@@ -51,23 +65,9 @@ wire::MemberPhase Session::member_phase() const {
   return replica_.synced() ? wire::MemberPhase::training : wire::MemberPhase::joining;
 }
 
-// The phase of the group, unless batches go on meanwhile.
-std::optional<Activity> Session::round_activity() const {
-  const bool paused = pause_.requested;
-  if (cycle_.is_busy() && computation_.is_batch() && !paused) return Activity{Phase::training, "", ""};
-  const std::string finishing = paused ? "finishing this round before the pause" : "";
-  if (cycle_.averages() || (paused && cycle_.meeting() != nullptr)) {
-    return Activity{Phase::averaging, paused ? finishing : "averaging with the group", "the group's average is in"};
-  }
-  if (cycle_.step_is_under_way()) {
-    return Activity{Phase::stepping, paused ? finishing : "applying the averaged gradient",
-                    "the optimizer step is done"};
-  }
-  return std::nullopt;
-}
-
 Activity Session::activity(TimePoint now) const {
-  if (const std::optional<Activity> in_round = round_activity()) return *in_round;
+  if (const std::optional<Activity> in_round = round_activity(cycle_, computation_.is_batch(), pause_.requested))
+    return *in_round;
   if (computation_.is_evaluation()) return {Phase::evaluating, "measuring the held-out loss", "it is measured"};
   const bool put_off = computation_.waits_after_failure(now);
   if (put_off && computation_.lacks_data()) {
@@ -90,10 +90,10 @@ Activity Session::activity(TimePoint now) const {
     return {Phase::waiting, "the coordinator cannot be reached, and only half of the group or less is left",
             "the coordinator answers"};
   }
-  if (lacking_ == Lacking::room) {
+  if (supply_.lacking == Lacking::room) {
     return {Phase::waiting, "as much is computed here as a round takes", "the others average it"};
   }
-  if (lacking_ == Lacking::samples) {
+  if (supply_.lacking == Lacking::samples) {
     return {Phase::waiting, "all samples dealt to this computer are computed", "the coordinator deals more"};
   }
   return {Phase::training, "", ""};
@@ -117,6 +117,7 @@ Session::View Session::view(TimePoint now) const {
   view.coordinator_away = link_.away(now);
   view.plan = told_.plan_reason;
   view.last_reply = last_reply_;
+  view.checked = audits_.checked();
   return view;
 }
 

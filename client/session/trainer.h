@@ -9,6 +9,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/protocol/audit.h"
 #include "shared/run/training_data.h"
 
 namespace starling::session {
@@ -63,6 +64,14 @@ class Trainer {
   // times displacement. On failure `into` is untouched: a crash costs one micro-batch. A gradient that is not finite is
   // a failure (ErrorCode::corrupt), never added.
   virtual Result<BatchReport> train_batch(const wire::SampleRange& samples, std::span<float> into) = 0;
+  // Adds the sketches (swarm::add_to_sketch; wire::kSketchFloats numbers for each part) of the gradient, summed over
+  // these samples, at `parameters` (layout().parameter_count floats, which are not the replica's) to `sketches`. The
+  // state, and sums of train_batch, stay as they are. Fails like train_batch, and then `sketches` is untouched;
+  // invalid_argument for a part that is not within the vector.
+  virtual Status audit_batch(const wire::SampleRange& /*samples*/, std::span<const wire::SketchedPart> /*parts*/,
+                             std::span<const float> /*parameters*/, std::span<double> /*sketches*/) {
+    return Error{ErrorCode::unsupported, "this trainer audits nothing"};
+  }
   // Takes one optimizer step of round `round` on the mean gradient. Atomic: after a failure the state is unchanged, and
   // the step may be tried again. Where the run delays updates it may come from a thread of its own, while batches are
   // computed at the parameters before it; the next one begins at the new ones.

@@ -65,6 +65,12 @@ Status PreviousState::restore(const Digest& digest, std::span<float> state) cons
   return {};
 }
 
+PreviousState::Given PreviousState::give() {
+  if (digest_.is_zero()) return {};
+  bytes_ = 0;
+  return {std::move(file_), std::exchange(digest_, {})};
+}
+
 void PreviousState::forget() {
   digest_ = {};
   bytes_ = 0;

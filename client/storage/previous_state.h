@@ -25,6 +25,13 @@ class PreviousState {
   // another error `state` may be anything.
   Status restore(const Digest& digest, std::span<float> state) const;
   void forget();
+  // Gives the file away: [parameters | moments] of what was kept, which counts as forgotten. Invalid if nothing is
+  // kept.
+  struct Given {
+    UniqueFd file;
+    Digest digest;
+  };
+  [[nodiscard]] Given give();
 
  private:
   std::filesystem::path folder_;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "client/averaging/own_sketches.h"
 #include "shared/run/fragments.h"
 #include "shared/run/low_rank.h"
 #include "shared/run/model_layout.h"
@@ -407,4 +408,63 @@ TEST_CASE("the consensus distance is that of own steps from the average, over th
   CHECK(payload.consensus_distance(0, payload.own(), agreed) == doctest::Approx(0.5));  // (3 - 1) / (5 - 1)
   manifest.local.reset();
   CHECK(RoundPayload(manifest).consensus_distance(0, {leg.vectors.input, kBatch}, agreed) == 0);
+}
+
+TEST_CASE("a member tells what it contributed and what came of it, until the next contribution") {
+  wire::RunManifest manifest = manifest_of(false);
+  manifest.local.reset();
+  manifest.round.codec = wire::Codec::int8;
+  RoundPayload payload(manifest);
+  train(payload, kAnew, 1);
+  wire::GroupInfo plan = plan_of(manifest, 0);
+  plan.codec = "int8";
+  plan.audit_commitment.bytes[0] = 1;
+  Hash128 seed;
+  seed.bytes[0] = 9;
+  const Result<Move> move = payload.contribute(plan, 0, {kBatch, 0}, {});
+  REQUIRE(move.ok());
+  const Leg leg = std::get<Leg>(*move);
+  CHECK_FALSE(payload.own_sketches(seed).has_value());  // nobody knows yet what comes of it
+  std::fill(leg.vectors.output.begin(), leg.vectors.output.end(), 0.5F);
+  (void)payload.on_leg(outcome_of(leg, AveragingOutcome::Verdict::averaged));
+  const std::vector<float> brought(leg.vectors.input.begin(), leg.vectors.input.end());
+  const std::vector<float> average(leg.vectors.output.begin(), leg.vectors.output.end());
+  const wire::OwnSketches expected = averaging::own_sketches(plan, 0, brought, average, seed);
+  const auto is_told = [&] {
+    const std::optional<wire::OwnSketches> told = payload.own_sketches(seed);
+    return told && told->round == 0 && told->contributed == expected.contributed && told->whole == expected.whole &&
+           told->result == expected.result;
+  };
+  CHECK(is_told());
+  payload.on_stepped();
+  CHECK(is_told());
+  train(payload, kFirst, 5);
+  CHECK(is_told());
+  plan.round = 1;
+  REQUIRE(payload.contribute(plan, 0, {kBatch, 0}, {}).ok());
+  CHECK_FALSE(payload.own_sketches(seed).has_value());
+}
+
+TEST_CASE("what cannot be checked is not told") {
+  const auto tells = [](const wire::RunManifest& manifest, AveragingOutcome::Verdict verdict, bool audited) {
+    RoundPayload payload(manifest);
+    train(payload, kAnew, 1);
+    wire::GroupInfo plan = plan_of(manifest, 0);
+    plan.audit_commitment.bytes[0] = audited ? 1 : 0;
+    const Result<Move> move = payload.contribute(plan, 0, {kBatch, 0}, {});
+    REQUIRE(move.ok());
+    (void)payload.on_leg(outcome_of(std::get<Leg>(*move), verdict));
+    const bool told = payload.own_sketches(Hash128{}).has_value();
+    payload.undo();
+    CHECK_FALSE(payload.own_sketches(Hash128{}).has_value());
+    return told;
+  };
+  wire::RunManifest manifest = manifest_of(false);
+  CHECK_FALSE(tells(manifest, AveragingOutcome::Verdict::averaged, true));  // local steps
+  manifest.local.reset();
+  CHECK(tells(manifest, AveragingOutcome::Verdict::averaged, true));
+  CHECK_FALSE(tells(manifest, AveragingOutcome::Verdict::averaged, false));
+  CHECK_FALSE(tells(manifest, AveragingOutcome::Verdict::minority, true));
+  manifest.round.error_feedback = 0.9;
+  CHECK_FALSE(tells(manifest, AveragingOutcome::Verdict::averaged, true));
 }

@@ -40,6 +40,12 @@ struct Hands : Session::Mediator {
   int previous_forgotten = 0;
   int checkpoints = 0;
   bool can_prove = true;  // it has the floats of its state
+  bool has_previous = true;
+  std::vector<RoundIndex> audited;  // rounds whose first state it was asked to keep
+  int audited_forgotten = 0;
+  std::vector<wire::SampleRange> audits;
+  std::size_t audit_parts = 0;
+  std::optional<Hash128> sketched_with;
 
   void send_heartbeat(const wire::Heartbeat& heartbeat) override { heartbeats.push_back(heartbeat); }
   void start_batch(const wire::SampleRange& samples, const BatchTarget& target) override {
@@ -75,6 +81,19 @@ struct Hands : Session::Mediator {
   std::optional<Digest> prove_state(const Hash128& challenge, const Digest& d) override {
     return can_prove ? std::optional(proof_of(challenge, d)) : std::nullopt;
   }
+  bool keep_audited_state(RoundIndex round) override {
+    if (has_previous) audited.push_back(round);
+    return has_previous;
+  }
+  void forget_audited_state(RoundIndex) override { ++audited_forgotten; }
+  void start_audit(const Audits::Piece& piece) override {
+    audits.push_back(piece.samples);
+    audit_parts = piece.parts.size();
+  }
+  std::optional<wire::OwnSketches> own_sketches(RoundIndex round, const Hash128& seed) override {
+    sketched_with = seed;
+    return wire::OwnSketches{round, {1}, {2}, {3}};
+  }
   static Digest proof_of(const Hash128& challenge, Digest d) {
     for (std::size_t i = 0; i < challenge.bytes.size(); ++i) d.bytes[i] ^= challenge.bytes[i];
     return d;
@@ -97,6 +116,7 @@ struct Fixture {
                  .leased = leased,
                  .listen_port = 7000,
                  .delay_parameter_updates = delay_parameter_updates,
+                 .audits = true,
                  .initial_state_digest = initial_state},
                 std::move(initial), hands) {
     session.start(now);
