@@ -179,7 +179,18 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   leave->add_option("project", requests.leave.project, "Its name or host:port, where several were joined");
   add_project_commands(app, requests);
   app.add_subcommand("stop", "End the daemon, and wait until it has; nothing is trained until it is started again");
-  app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
+  auto* doctor =
+      app.add_subcommand("doctor", "Whether something is wrong here, and what to do about it; exit code 4 if so");
+  auto* self_test = doctor->add_flag("--self-test", arguments.self_test,
+                                     "Compute something with a known answer, and look at memory, instead");
+  doctor->add_option("--seconds", arguments.self_test_seconds, "With --self-test: how long to compute")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str()
+      ->needs(self_test);
+  doctor
+      ->add_flag("--progress", arguments.progress,
+                 "With --self-test: write how far it is to stderr, line by line, where that is no terminal, too")
+      ->needs(self_test);
   auto* report = app.add_subcommand("report", "What helps others to find out what is wrong; nothing private is in it");
   report->add_option("--out", arguments.out, "Write it there; otherwise it is shown, to be read first");
   auto* completion = app.add_subcommand("completion", "A script that makes a shell complete these commands");

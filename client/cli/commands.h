@@ -44,6 +44,9 @@ struct Arguments {
   std::filesystem::path token_file;  // used with daemon: the file's first line is the token; "-" is standard input
   bool json = false;
   bool follow = false;
+  bool self_test = false;                     // doctor
+  int self_test_seconds = 20;                 // doctor: for so long it computes
+  bool progress = false;                      // doctor: how far the self-test is, though nobody sees a terminal
   std::filesystem::path out;                  // report: file to write; empty: print it
   std::string shell;                          // completion: bash, zsh or fish
   std::string preference;                     // prefs get, set: name of the preference; empty: all

@@ -3,18 +3,26 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "client/cli/doctor.h"
+#include "client/cli/doctor_self_test.h"
 #include "client/cli/password.h"
 #include "client/cli/preferences_text.h"
 #include "client/cli/redaction.h"
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
+#include "client/trainer_link/program_path.h"
+#include "client/trainer_link/trainer_process.h"
 #include "shared/base/files.h"
 #include "shared/base/machine_limits.h"
 #include "shared/base/plain_text.h"
@@ -29,6 +37,7 @@ constexpr std::size_t kLogBytesMax = 16 * 1024 * 1024;
 constexpr std::size_t kLogBytesShown = 128 * 1024;
 constexpr int kLogLinesAsked = 1000;
 constexpr std::size_t kSystemFileBytesMax = 64 * 1024;
+constexpr std::int64_t kTestedMemoryMax = std::int64_t{4} << 30;  // looked at in a few seconds
 
 Result<wire::ControlReply> ask(ControlClient& daemon, const wire::ControlRequest& request) {
   auto reply = daemon.call(request);
@@ -84,6 +93,31 @@ Facts gather(const Arguments& arguments) {
   return facts;
 }
 
+// Memory that could be used without taking any from other programs.
+std::int64_t memory_free_bytes() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    long long kilobytes = 0;
+    if (std::sscanf(line.c_str(), "MemAvailable: %lld kB", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+wire::ComputeLimits limits_wished(const std::filesystem::path& data_dir) {
+  const auto file = read_file(data_dir / "preferences.json", kSystemFileBytesMax);
+  if (!file.ok()) return {};
+  const auto wished = wire::decode_preferences(*file);
+  return wished.ok() ? wished->limits : wire::ComputeLimits();
+}
+
+Finding computing_of(trainer_link::TrainerProcessOptions run, const SelfTestOptions& options) {
+  auto trainer = trainer_link::TrainerProcess::create(std::move(run));
+  if (!trainer.ok()) return {Health::bad, "trainer", trainer.error().message, ""};
+  return check_computing(**trainer, SystemClock(), options);
+}
+
+volatile std::sig_atomic_t was_interrupted = 0;
+
 std::string system_text() {
   utsname system{};
   ::uname(&system);
@@ -131,6 +165,32 @@ Result<std::string> describe_me(ControlClient& daemon, bool json) {
 Diagnosis diagnose(const Arguments& arguments) {
   const std::vector<Finding> findings = examine(gather(arguments));
   return {arguments.json ? format_findings_json(findings) : format_findings(findings), is_well(findings)};
+}
+
+Diagnosis self_test(const Arguments& arguments, const std::string& trainer_folder) {
+  const wire::ComputeLimits limits = limits_wished(arguments.data_dir);
+  const int share = std::max(1, processors_allowed() * limits.threads_idle_percent / 100);
+  const int threads = std::min(share, limits.threads_max.value_or(share));
+  for (const int ending : {SIGINT, SIGTERM}) std::signal(ending, [](int) { was_interrupted = 1; });
+  SelfTestOptions options;
+  options.computing = std::chrono::seconds(arguments.self_test_seconds);
+  options.memory_bytes = std::min(memory_allowed_bytes() / 100 * limits.memory_idle_percent, memory_free_bytes() / 2);
+  options.memory_bytes = std::min(options.memory_bytes, kTestedMemoryMax);
+  options.stopped = [] { return was_interrupted != 0; };
+  const bool shows = !arguments.progress && ::isatty(STDERR_FILENO) == 1;
+  if (shows) options.progress = [](const std::string& line) { std::fprintf(stderr, "\r%s\033[K", line.c_str()); };
+  if (arguments.progress)
+    options.progress = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+
+  std::vector<Finding> findings;
+  auto run = self_test_run(trainer_link::trainer_program(trainer_folder), threads);
+  findings.push_back(run.ok() ? computing_of(std::move(*run), options)
+                              : Finding{Health::bad, "trainer", run.error().message, ""});
+  if (!options.stopped()) findings.push_back(check_memory(options));
+  findings.push_back({Health::note, "graphics", "a card is not looked at by this test", ""});
+  if (shows) std::fputs("\r\033[K", stderr);
+  return {arguments.json ? format_findings_json(findings) : format_findings(findings), is_well(findings),
+          options.stopped()};
 }
 
 std::string make_report(const Arguments& arguments) {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -14,11 +15,14 @@
 #include "client/cli/preferences_text.h"
 #include "client/cli/status_text.h"
 #include "client/cli/views_text.h"
+#include "shared/base/clock.h"
 #include "shared/base/files.h"
+#include "shared/base/log.h"
 #include "shared/base/paths.h"
 #include "shared/base/plain_text.h"
 #include "shared/base/standard_output.h"
 #include "shared/base/version.h"
+#include "shared/control/self_test_note.h"
 
 namespace {
 
@@ -100,7 +104,27 @@ int run_report(const Arguments& arguments) {
   return kOk;
 }
 
+int run_self_test(const Arguments& arguments) {
+  if (!arguments.daemon.empty()) {
+    return fail(arguments, {ErrorCode::invalid_argument, "a self-test is of this computer: leave out --daemon"},
+                kUsage);
+  }
+  LogOptions log;
+  log.level = LogLevel::error;
+  init_logging(log);
+  const Diagnosis diagnosis = self_test(arguments, STARLING_TRAINER_FOLDER);
+  std::fputs(diagnosis.text.c_str(), stdout);
+  if (diagnosis.well && !diagnosis.stopped) {
+    const Status noted = wire::note_self_test(arguments.data_dir, SystemClock().wall_now());
+    if (!noted.ok() && std::filesystem::exists(arguments.data_dir)) {
+      std::fprintf(stderr, "The daemon is not told: %s\n", noted.error().message.c_str());
+    }
+  }
+  return diagnosis.stopped ? kRefused : diagnosis.well ? kOk : kUnwell;
+}
+
 int run_doctor(const Arguments& arguments) {
+  if (arguments.self_test) return run_self_test(arguments);
   const Diagnosis diagnosis = diagnose(arguments);
   std::fputs(diagnosis.text.c_str(), stdout);
   return diagnosis.well ? kOk : kUnwell;

@@ -74,6 +74,22 @@ std::string limit_lines(const wire::RulesStatus& rules) {
   return text;
 }
 
+// A line with what others found who computed this computer's samples once more; where nobody does, nothing.
+std::string checked_lines(const wire::DaemonStatus& s) {
+  if (!s.checked) return {};
+  const wire::CheckedWork& checked = *s.checked;
+  std::string text = "  checked    ";
+  if (checked.times + checked.missed == 0) {
+    text += "not yet: others compute some of its work once more";
+  } else if (checked.missed == 0) {
+    text += fmt::format("{} {}, all right", checked.times, checked.times == 1 ? "time" : "times");
+  } else {
+    text += fmt::format("{} times, {} of them not right", checked.times + checked.missed, checked.missed);
+  }
+  if (checked.pending > 0) text += fmt::format("; credit of {} samples is pending", checked.pending);
+  return text + "\n";
+}
+
 // Lines with how others reach this computer, and with the action to take when they cannot.
 std::string reach_lines(const wire::DaemonStatus& s) {
   const wire::ReachStatus& reach = s.reach;
@@ -158,6 +174,7 @@ std::string format_status(const wire::DaemonStatus& s) {
                         s.local_steps.mixings, s.local_steps.mixings_missed, 100 * s.local_steps.spread);
   }
   text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.training.credit, s.training.samples_credited);
+  text += checked_lines(s);
   text += reach_lines(s);
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",
                       bytes_text(static_cast<double>(s.network.bytes_sent)),

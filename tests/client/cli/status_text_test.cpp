@@ -35,6 +35,24 @@ TEST_CASE("what is wrong with this computer is shown, one line each") {
         "Training\n  problem    'a.safetensors' is damaged\n  problem    the disk is full\n");
 }
 
+TEST_CASE("a volunteer sees that its work was checked, and what was found") {
+  wire::DaemonStatus status;
+  status.phase = wire::DaemonPhase::training;
+  status.membership.project = "gutenberg";
+  const auto line = [&](const wire::CheckedWork& checked) {
+    status.checked = checked;
+    const std::string text = cli::format_status(status);
+    const auto at = text.find("  checked    ");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + 13, text.find('\n', at) - at - 13);
+  };
+  CHECK(cli::format_status(status).find("checked") == std::string::npos);
+  CHECK(line({}) == "not yet: others compute some of its work once more");
+  CHECK(line({1, 0, 0, {}}) == "1 time, all right");
+  CHECK(line({41, 0, 960, {}}) == "41 times, all right; credit of 960 samples is pending");
+  CHECK(line({41, 2, 0, {}}) == "43 times, 2 of them not right");
+}
+
 TEST_CASE("a newer version is told, and what to do where the run needs it") {
   wire::DaemonStatus status;
   status.phase = wire::DaemonPhase::preparing;
