@@ -32,7 +32,10 @@ void SqliteStatement::bind_text(int index, std::string_view value) {
 }
 
 void SqliteStatement::bind_blob(int index, std::span<const std::uint8_t> bytes) {
-  note(sqlite3_bind_blob64(raw_, index, bytes.data(), bytes.size(), SQLITE_TRANSIENT));
+  // A null pointer would bind NULL; an empty blob is not NULL.
+  constexpr std::uint8_t kNothing = 0;
+  const std::uint8_t* data = bytes.empty() ? &kNothing : bytes.data();
+  note(sqlite3_bind_blob64(raw_, index, data, bytes.size(), SQLITE_TRANSIENT));
 }
 
 void SqliteStatement::bind_null(int index) { note(sqlite3_bind_null(raw_, index)); }

@@ -68,6 +68,8 @@ Result<Account> read_account(const Statement& row) {
   account.confirmed = static_cast<int>(row.integer(6));
   account.vouched = row.integer(7) != 0;
   if (!row.is_null(8)) account.hosts_max = row.integer(8);
+  account.auditor = row.integer(9) != 0;
+  account.watched_until = {row.integer(10)};
   return account;
 }
 
@@ -110,6 +112,17 @@ Status SqlAccountKeeper::show_computers(AccountId account, bool shown) {
 
 Status SqlAccountKeeper::set_vouched(AccountId account, bool vouched) {
   return update_one(access_, "UPDATE account SET vouched = ? WHERE id = ?", no_account(account), vouched, account);
+}
+
+Status SqlAccountKeeper::set_auditor(AccountId account, bool auditor) {
+  return update_one(access_,
+                    "UPDATE account SET auditor = ?, vouched = CASE WHEN ? = 1 THEN 1 ELSE vouched END WHERE id = ?",
+                    no_account(account), auditor, auditor, account);
+}
+
+Status SqlAccountKeeper::watch(AccountId account, WallTime until) {
+  return update_one(access_, "UPDATE account SET watched_until_ms = ? WHERE id = ?", no_account(account), until.unix_ms,
+                    account);
 }
 
 Status SqlAccountKeeper::set_hosts_max(AccountId account, std::optional<std::int64_t> most) {

@@ -8,8 +8,8 @@
 namespace starling::db {
 
 constexpr std::string_view kAccountColumns =
-    "SELECT id, display_name, created_ms, state, shows_computers, deleted_ms, confirmed, vouched, hosts_max FROM "
-    "account ";
+    "SELECT id, display_name, created_ms, state, shows_computers, deleted_ms, confirmed, vouched, hosts_max, "
+    "auditor, watched_until_ms FROM account ";
 // No volunteer can take it: names hold no parentheses.
 constexpr std::string_view kAnonymousName = "(anonymous)";
 

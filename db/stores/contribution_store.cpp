@@ -5,6 +5,7 @@
 
 #include "db/sql/transaction.h"
 #include "db/stores/electorate_rows.h"
+#include "db/stores/finality.h"
 #include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 #include "db/stores/state_chain_rows.h"
@@ -56,6 +57,7 @@ Status count_samples(Connection& connection, const RoundResult& result) {
 // The schema's trigger adds every inserted line to the totals.
 Result<AppendOutcome> append_in(Connection& connection, const RoundResult& result) {
   STARLING_TRY(expect_rollbacks(connection, result.record.run_id, result.rollbacks));
+  STARLING_TRY(begin_waiting(connection, result));
   STARLING_ASSIGN(const bool new_round, insert_round(connection, result.record));
   if (new_round) STARLING_TRY(count_confirmed(connection, result.confirmed));
   STARLING_ASSIGN(Statement insert,
@@ -74,6 +76,7 @@ Result<AppendOutcome> append_in(Connection& connection, const RoundResult& resul
     const bool is_new = connection.changes() > 0;
     (is_new ? outcome.inserted : outcome.duplicates) += 1;
   }
+  STARLING_TRY(advance_final(connection, result));
   STARLING_TRY(count_samples(connection, result));
   STARLING_TRY(delete_seated_groups(connection, result.record.run_id, result.record.round));
   if (result.successor) {
@@ -161,6 +164,17 @@ constexpr std::string_view kTeamVolunteerDifferences =
     "  UNION ALL SELECT team_id, account_id, 0, samples, 0, credit FROM team_volunteer) AS sums"
     " GROUP BY team_id, account_id"
     " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
+// Lines that are not final, by round, and the sums that are kept of them.
+constexpr std::string_view kPendingDifferences =
+    "SELECT 'pending tally ' || kind || ' of ' || holder || ' in run ' || run, sum(ledger), sum(kept) FROM ("
+    "  SELECT kinds.kind, line.run, CASE kinds.kind WHEN 0 THEN account_id WHEN 1 THEN team_id ELSE host END AS holder,"
+    "    line.samples AS ledger, 0 AS kept, line.credit AS ledger_credit, 0 AS kept_credit"
+    "    FROM run JOIN contribution AS line ON line.run = run.number AND line.round >= run.final_below"
+    "    CROSS JOIN (SELECT 0 AS kind UNION ALL SELECT 1 UNION ALL SELECT 2) AS kinds"
+    "    WHERE kinds.kind <> 1 OR team_id IS NOT NULL"
+    "  UNION ALL SELECT kind, run, holder, 0, samples, 0, credit FROM pending) AS sums"
+    " GROUP BY kind, run, holder"
+    " HAVING sum(ledger) <> sum(kept) OR sum(ledger_credit) <> sum(kept_credit) LIMIT 1";
 
 constexpr std::string_view kEpochDifferences =
     "SELECT 'epoch ' || epoch || ' of run ' || run_id, sum(ledger), sum(kept) FROM ("
@@ -226,7 +240,7 @@ Status SqlContributionStore::verify_totals() const {
   STARLING_ASSIGN(const Transaction view, Transaction::begin(*reader, TransactionKind::read));
   for (const std::string_view differences :
        {kTallyDifferences, kTallyRunDifferences, kTallyWindowDifferences, kRunDifferences, kDayDifferences,
-        kTeamVolunteerDifferences, kEpochDifferences}) {
+        kTeamVolunteerDifferences, kPendingDifferences, kEpochDifferences}) {
     STARLING_TRY(expect_no_difference(*reader, differences));
   }
   return {};

@@ -22,10 +22,11 @@ std::string chosen_lines(const CorrectionRequest& request) {
   return fmt::format(
       "SELECT line.id, line.samples, line.credit"
       " FROM contribution AS line JOIN run ON run.number = line.run JOIN host ON host.id = line.host"
-      " WHERE line.account_id = ?2 AND line.round BETWEEN ?3 AND ?4 AND (?5 = '' OR run.run_id = ?5){}"
+      " WHERE line.account_id = ?2 AND line.round BETWEEN ?3 AND ?4 AND (?5 = '' OR run.run_id = ?5){}{}"
       " AND line.reverses IS NULL AND NOT EXISTS (SELECT 1 FROM contribution AS r WHERE r.reverses = line.id)"
       " ORDER BY line.id LIMIT ?1",
-      request.peer_id ? " AND host.peer_id = ?6" : "");
+      request.peer_id ? " AND host.peer_id = ?6" : "",
+      request.pending_only ? " AND line.round >= run.final_below" : "");
 }
 
 void bind_choice(Statement& statement, const CorrectionRequest& request, std::int64_t lines_max) {
@@ -106,6 +107,14 @@ Result<Totals> kept_in(Connection& connection, Holder of, const RunId& run_id) {
   return Totals{kept.integer(0), kept.integer(1)};
 }
 
+// The sum that is kept of the run's lines that are not final.
+Result<Totals> pending_in(Connection& connection, const RunId& run_id) {
+  STARLING_ASSIGN(Statement kept, connection.prepare("SELECT sum(samples), sum(credit) FROM pending WHERE kind = 0 AND "
+                                                     "run = (SELECT number FROM run WHERE run_id = ?)"));
+  STARLING_TRY(kept.bind(run_id).step().status());
+  return Totals{kept.integer(0), kept.integer(1)};
+}
+
 // Corrects some lines in one write. `correction` is 0 before the first call.
 Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionRequest& request,
                                        std::int64_t& correction) {
@@ -125,6 +134,28 @@ Result<CorrectionOutcome> correct_some(Connection& connection, const CorrectionR
   STARLING_TRY(restore_tallies_of(connection, request.account_id));
   correction = noted;
   return outcome;
+}
+
+// Corrects in writes of kLinesAtOnceMax lines, of which the first notes the reason.
+Result<CorrectionOutcome> correct_all(WriteQueue& writes, const CorrectionRequest& request, WriteQueue::By by) {
+  CorrectionOutcome all;
+  std::int64_t correction = 0;
+  for (;;) {
+    CorrectionOutcome some;
+    std::int64_t noted = correction;
+    STARLING_TRY(writes.run(
+        [&](Connection& connection) -> Status {
+          noted = correction;
+          STARLING_ASSIGN(some, correct_some(connection, request, noted));
+          return {};
+        },
+        by));
+    correction = noted;
+    if (some.lines == 0) return all;
+    all.lines += some.lines;
+    all.taken_back.samples += some.taken_back.samples;
+    all.taken_back.credit += some.taken_back.credit;
+  }
 }
 
 }  // namespace
@@ -151,24 +182,20 @@ Result<std::vector<VolunteerTotals>> SqlCorrectionStore::concerned(const RunId& 
 }
 
 Result<CorrectionOutcome> SqlCorrectionStore::correct(const CorrectionRequest& request) {
-  CorrectionOutcome all;
-  std::int64_t correction = 0;
-  for (;;) {
-    CorrectionOutcome some;
-    std::int64_t noted = correction;
-    STARLING_TRY(access_.writes.run([&](Connection& connection) -> Status {
-      noted = correction;
-      STARLING_ASSIGN(some, correct_some(connection, request, noted));
-      return {};
-    }));
-    correction = noted;
-    if (some.lines == 0) return all;
-    all.lines += some.lines;
-    all.taken_back.samples += some.taken_back.samples;
-    all.taken_back.credit += some.taken_back.credit;
-  }
+  return correct_all(access_.writes, request, WriteQueue::By::anybody);
 }
 
+Result<CorrectionOutcome> SqlCorrectionStore::void_pending(const VoidRequest& request) {
+  CorrectionRequest correction;
+  correction.account_id = request.account_id;
+  correction.peer_id = request.peer_id;
+  correction.run_id = request.run_id;
+  correction.round_min = request.from;
+  correction.pending_only = true;
+  correction.reason = bounded_text(request.reason);
+  correction.now = request.now;
+  return correct_all(access_.writes, correction, WriteQueue::By::leader);
+}
 Result<std::int64_t> SqlCorrectionStore::newest_reversal() const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
   return reader->query_int("SELECT coalesce(max(contribution), 0) FROM reversal");
@@ -191,6 +218,16 @@ Result<RunAudit> SqlCorrectionStore::audit(const RunId& run_id, double micro_cre
   audit.reversals = ledger.integer(1);
   audit.ledger = {ledger.integer(2), ledger.integer(3)};
   audit.misvalued = ledger.integer(4);
+  STARLING_ASSIGN(Statement waiting,
+                  reader->prepare("SELECT sum(samples) FILTER (WHERE waits = 0), sum(credit) FILTER (WHERE waits = 0), "
+                                  "sum(samples) FILTER (WHERE waits = 1), sum(credit) FILTER (WHERE waits = 1) FROM "
+                                  "(SELECT line.samples, line.credit, CASE WHEN line.round >= run.final_below THEN 1 "
+                                  "ELSE 0 END AS waits FROM run JOIN contribution AS line ON line.run = run.number "
+                                  "WHERE run.run_id = ?) AS lines"));
+  STARLING_TRY(waiting.bind(run_id).step().status());
+  audit.final_lines = {waiting.integer(0), waiting.integer(1)};
+  audit.waiting = {waiting.integer(2), waiting.integer(3)};
+  STARLING_ASSIGN(audit.pending, pending_in(*reader, run_id));
   STARLING_ASSIGN(audit.volunteers, kept_in(*reader, Holder::volunteer, run_id));
   STARLING_ASSIGN(audit.teams, kept_in(*reader, Holder::team, run_id));
   STARLING_ASSIGN(Statement teamless,

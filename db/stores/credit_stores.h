@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "db/stores/check_store.h"
 #include "db/stores/recent_average.h"
 #include "db/stores/records.h"
 #include "db/stores/stats_store.h"
@@ -70,6 +71,7 @@ struct ProfileRequest {
 struct RunTotals {
   RunId run_id;
   Totals earned;
+  Totals pending{};  // part of it: not final yet
 };
 
 // Credit that one holder earned on one day, which begins at midnight UTC.
@@ -83,6 +85,7 @@ struct Profile {
   Standing standing;            // its rank is by the recent average
   std::int64_t total_rank = 0;  // 0: no credit yet
   std::int64_t ranked = 0;      // number of holders with a recent average above kRankedRecentMin
+  Totals pending{};             // part of all that it earned: not final yet
   std::vector<RunTotals> runs;  // newest first, at most kProfileRunsMax
   std::vector<DayTotals> days;  // with credit, oldest first
 };
@@ -93,6 +96,7 @@ constexpr int kProfileRunsMax = 20;
 struct Credited {
   Totals totals;
   std::int64_t volunteers = 0;  // accounts with a line in the ledger
+  Totals pending{};             // part of the totals: not final yet
 };
 // A volunteer's part of a run.
 struct VolunteerTotals {
@@ -118,6 +122,8 @@ class StandingsStore {
   virtual Result<Activity> activity() const = 0;
   // `run_id` empty: over all runs; else not_found when there is no such run.
   virtual Result<Credited> credited(const RunId& run_id) const = 0;
+  // The part of what the holder earned in all runs that is not final yet.
+  virtual Result<Totals> pending(Holder of, std::int64_t holder_id) const = 0;
   // Everybody with a line in the run's ledger, also those who have nothing left, by credit, then samples, then who was
   // first.
   virtual Result<std::vector<VolunteerTotals>> volunteers_of(const RunId& run_id, const Page& page) const = 0;
@@ -135,6 +141,17 @@ struct CorrectionRequest {
   RoundIndex round_max = INT64_MAX;
   std::string reason = {};  // for the record
   WallTime now = {};
+  bool pending_only = false;  // only lines that are not final
+};
+
+// Takes back what a computer was credited with in a run from a round on, as far as that is not final.
+struct VoidRequest {
+  RunId run_id;
+  PeerId peer_id;
+  AccountId account_id = 0;
+  RoundIndex from = 0;
+  std::string reason;  // for the record; what is beyond its size there is cut off
+  WallTime now;
 };
 
 // The ledger lines of a correction, and the credit that they took back or would take back.
@@ -152,6 +169,9 @@ struct RunAudit {
   Totals volunteers;
   Totals teams;
   Totals teamless;             // part of the ledger: lines of volunteers that were in no team
+  Totals final_lines;          // part of the ledger: lines that are final
+  Totals waiting;              // part of the ledger: lines that are not
+  Totals pending;              // the sum kept of these
   std::int64_t misvalued = 0;  // lines whose credit is not their samples times the run's constant
 };
 
@@ -167,6 +187,8 @@ class CorrectionStore {
                                                          RoundIndex round_max) const = 0;
   // Adds a reversal for every such line that has none yet. Another call finishes an interrupted one.
   virtual Result<CorrectionOutcome> correct(const CorrectionRequest& request) = 0;
+  // correct(), as the leader's decision; in one write up to thousands of lines.
+  virtual Result<CorrectionOutcome> void_pending(const VoidRequest& request) = 0;
   // Ledger number of the newest reversal, 0 when there is none: it grows whenever credit is taken back.
   virtual Result<std::int64_t> newest_reversal() const = 0;
   // Adds up all lines of the run. `micro_credit_per_sample` is the run's constant; a line may differ from it by
@@ -195,6 +217,7 @@ struct CreditStores {
   CorrectionStore& corrections;
   ClaimStore& claims;
   StatsStore& stats;
+  WorkCheckStore& checks;
 };
 
 }  // namespace starling::db

@@ -114,7 +114,8 @@ struct SqlCredit {
   SqlCorrectionStore corrections{access};
   SqlClaimStore claims{access};
   SqlStatsStore stats{access};
-  CreditStores stores{standings, corrections, claims, stats};
+  SqlWorkCheckStore checks{access};
+  CreditStores stores{standings, corrections, claims, stats, checks};
 };
 
 struct SqlOperation {

@@ -98,6 +98,10 @@ class AccountKeeper {
   virtual Status label_host(AccountId account, const PeerId& peer, const std::string& label) = 0;
   // The operator answers for the account, or does no longer: it needs no confirmed rounds to have a say.
   virtual Status set_vouched(AccountId account, bool vouched) = 0;
+  // The account's computers decide checks of others' work, or do no longer. Who decides is vouched for.
+  virtual Status set_auditor(AccountId account, bool auditor) = 0;
+  // Each round of its computers is checked before that time.
+  virtual Status watch(AccountId account, WallTime until) = 0;
   // The most computers that the account may have, at least 1; nothing: the project's usual number. Those it has stay.
   virtual Status set_hosts_max(AccountId account, std::optional<std::int64_t> most) = 0;
   // Name, login, sessions, tickets and labels are removed, its computers revoked; its contributions stay.

@@ -4,6 +4,7 @@
 #include "db/sql/transaction.h"
 #include "db/stores/boards.h"
 #include "db/stores/sql_credit.h"
+#include "db/stores/tallies.h"
 #include "shared/base/verify.h"
 
 namespace starling::db {
@@ -26,14 +27,15 @@ Result<std::int64_t> count_ranked(Connection& connection, const BoardSql& recent
 Result<std::vector<RunTotals>> runs_of(Connection& connection, Holder of, std::int64_t holder) {
   STARLING_ASSIGN(
       Statement read,
-      connection.prepare("SELECT run.run_id, t.samples, t.credit FROM run JOIN tally_run AS t ON t.kind = ? "
-                         "AND t.run = run.number AND t.holder = ? ORDER BY run.number DESC LIMIT ?"));
+      connection.prepare("SELECT run.run_id, t.samples, t.credit, p.samples, p.credit FROM run JOIN tally_run AS t "
+                         "ON t.kind = ?1 AND t.run = run.number AND t.holder = ?2 LEFT JOIN pending AS p ON p.kind = "
+                         "?1 AND p.holder = ?2 AND p.run = run.number ORDER BY run.number DESC LIMIT ?3"));
   read.bind(static_cast<int>(of), holder, kProfileRunsMax);
   std::vector<RunTotals> runs;
   for (;;) {
     STARLING_ASSIGN(const bool more, read.step());
     if (!more) return runs;
-    runs.push_back({read.text(0), {read.integer(1), read.integer(2)}});
+    runs.push_back({read.text(0), {read.integer(1), read.integer(2)}, {read.integer(3), read.integer(4)}});
   }
 }
 
@@ -67,6 +69,7 @@ Result<Profile> SqlStandingsStore::profile(const ProfileRequest& request) const 
   STARLING_ASSIGN(profile.ranked, count_ranked(*reader, recent, request.now));
   STARLING_ASSIGN(profile.runs, runs_of(*reader, request.of, request.holder_id));
   STARLING_ASSIGN(profile.days, days_of(*reader, request));
+  STARLING_ASSIGN(profile.pending, pending_of(*reader, request.of, request.holder_id));
   return profile;
 }
 

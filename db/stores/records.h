@@ -46,6 +46,8 @@ struct Account {
   int confirmed = 0;                           // rounds of it that other accounts confirmed, up to kConfirmedEnough
   bool vouched = false;                        // the operator answers for it
   std::optional<std::int64_t> hosts_max = {};  // its own limit of computers; nothing: the project's usual one
+  bool auditor = false;         // the operator's own: results of its computers decide checks of others' work
+  WallTime watched_until = {};  // its work is always checked before that time
 
   // True for an account whose word counts about others' work (docs/trust.md).
   [[nodiscard]] bool established() const { return vouched || confirmed >= kConfirmedEnough; }
@@ -99,6 +101,8 @@ struct Run {
   RoundIndex round = 0;        // the round being worked on: one past the highest that has a result
   WallTime retired = {};       // since then it is on no list and open to nobody; 0: in use
   std::int64_t rollbacks = 0;  // number of times that it was rolled back
+  // Ledger lines of rounds from this one on are pending; nothing: all of the run are final.
+  std::optional<RoundIndex> final_below{};
 };
 
 // The run went on in round `round` + 1 with the state that `to_round` began with. Results of the rounds from `to_round`

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "db/stores/finality.h"
 #include "db/stores/rollback_rows.h"
 #include "db/stores/sql_stores.h"
 
@@ -34,6 +35,7 @@ Result<Run> read_run(const Statement& row) {
   run.round = row.integer(4);
   run.retired = {row.integer(5)};
   run.rollbacks = row.integer(6);
+  if (!row.is_null(7)) run.final_below = row.integer(7);
   return run;
 }
 
@@ -57,11 +59,22 @@ Result<Rollback> read_rollback(const Statement& row) {
   return rollback;
 }
 
+std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{}'", run_id); }
+
 constexpr std::string_view kRunColumns =
     "SELECT run_id, manifest_envelope, state, created_ms, round, retired_ms, (SELECT count(*) FROM rollback WHERE "
-    "rollback.run_id = run.run_id) FROM run ";
+    "rollback.run_id = run.run_id), final_below FROM run ";
 
-std::string no_run(const RunId& run_id) { return fmt::format("there is no run '{}'", run_id); }
+// Changes a run that may be over by that: then its credit is final. Triggers keep the pending sums.
+template <typename... Values>
+Status change_run(const Access& access, std::string_view sql, const RunId& run_id, const Values&... values) {
+  return access.writes.run([&](Connection& connection) -> Status {
+    STARLING_ASSIGN(Statement change, connection.prepare(sql));
+    STARLING_TRY(change.bind(values..., run_id).run());
+    if (connection.changes() == 0) return Error{ErrorCode::not_found, no_run(run_id)};
+    return make_final_if_over(connection, run_id);
+  });
+}
 
 }  // namespace
 
@@ -90,11 +103,11 @@ Result<std::vector<Run>> SqlRunStore::list() const {
 }
 
 Status SqlRunStore::set_state(const RunId& run_id, RunState state) {
-  return update_one(access_, "UPDATE run SET state = ? WHERE run_id = ?", no_run(run_id), name_of(state), run_id);
+  return change_run(access_, "UPDATE run SET state = ? WHERE run_id = ?", run_id, name_of(state));
 }
 
 Status SqlRunStore::retire(const RunId& run_id, WallTime now) {
-  return update_one(access_, "UPDATE run SET retired_ms = ? WHERE run_id = ?", no_run(run_id), now.unix_ms, run_id);
+  return change_run(access_, "UPDATE run SET retired_ms = ? WHERE run_id = ?", run_id, now.unix_ms);
 }
 
 Status SqlRunStore::set_envelope(const RunId& run_id, const std::string& envelope) {

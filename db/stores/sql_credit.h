@@ -16,6 +16,7 @@ class SqlStandingsStore final : public StandingsStore {
   Result<Profile> profile(const ProfileRequest& request) const override;
   Result<Activity> activity() const override;
   Result<Credited> credited(const RunId& run_id) const override;
+  Result<Totals> pending(Holder of, std::int64_t holder_id) const override;
   Result<std::vector<VolunteerTotals>> volunteers_of(const RunId& run_id, const Page& page) const override;
   Status roll(WallTime now) override;
 
@@ -33,6 +34,7 @@ class SqlCorrectionStore final : public CorrectionStore {
   Result<std::vector<VolunteerTotals>> concerned(const RunId& run_id, RoundIndex round_min,
                                                  RoundIndex round_max) const override;
   Result<CorrectionOutcome> correct(const CorrectionRequest& request) override;
+  Result<CorrectionOutcome> void_pending(const VoidRequest& request) override;
   Result<std::int64_t> newest_reversal() const override;
   Result<RunAudit> audit(const RunId& run_id, double micro_credit_per_sample) const override;
   Status verify_recent() const override;
@@ -40,5 +42,23 @@ class SqlCorrectionStore final : public CorrectionStore {
  private:
   Access access_;
 };
+
+// The tables work_check and checked_host.
+class SqlWorkCheckStore final : public WorkCheckStore {
+ public:
+  explicit SqlWorkCheckStore(Access access) : access_(access) {}
+  Status add(const WorkCheck& check) override;
+  Result<std::vector<WorkCheck>> list(const CheckQuery& query) const override;
+  Result<WorkCheck> find(std::int64_t id) const override;
+  Result<std::vector<CheckedHost>> standings(const RunId& run_id) const override;
+  Result<CheckSums> sums(const RunId& run_id) const override;
+  Result<CheckSums> sums_of(AccountId account) const override;
+
+ private:
+  Access access_;
+};
+
+// The text's first 500 bytes, without a broken letter in the end: the schema's limit for reasons.
+std::string bounded_text(std::string text);
 
 }  // namespace starling::db

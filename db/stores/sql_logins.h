@@ -44,6 +44,8 @@ class SqlAccountKeeper final : public AccountKeeper {
   Status set_state(AccountId account, AccountState state) override;
   Status show_computers(AccountId account, bool shown) override;
   Status set_vouched(AccountId account, bool vouched) override;
+  Status set_auditor(AccountId account, bool auditor) override;
+  Status watch(AccountId account, WallTime until) override;
   Status set_hosts_max(AccountId account, std::optional<std::int64_t> most) override;
   Status label_host(AccountId account, const PeerId& peer, const std::string& label) override;
   Status erase(AccountId account, WallTime now) override;

@@ -7,6 +7,7 @@
 #include "db/stores/boards.h"
 #include "db/stores/name_keys.h"
 #include "db/stores/sql_credit.h"
+#include "db/stores/tallies.h"
 #include "db/stores/windows.h"
 #include "shared/base/log.h"
 
@@ -172,6 +173,7 @@ Result<Activity> SqlStandingsStore::activity() const {
 
 Result<Credited> SqlStandingsStore::credited(const RunId& run_id) const {
   STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_ASSIGN(
       Statement sums,
       reader->prepare("SELECT sum(samples), sum(credit), CASE WHEN ?1 = '' THEN (SELECT count(*) FROM tally "
@@ -181,7 +183,19 @@ Result<Credited> SqlStandingsStore::credited(const RunId& run_id) const {
   if (!run_id.empty() && sums.integer(3) == 0) {
     return Error{ErrorCode::not_found, fmt::format("there is no run '{}'", run_id)};
   }
-  return Credited{{sums.integer(0), sums.integer(1)}, sums.integer(2)};
+  Credited credited{{sums.integer(0), sums.integer(1)}, sums.integer(2)};
+  STARLING_ASSIGN(
+      Statement pending,
+      reader->prepare("SELECT sum(pending.samples), sum(pending.credit) FROM pending JOIN run ON run.number "
+                      "= pending.run WHERE pending.kind = 0 AND (?1 = '' OR run.run_id = ?1)"));
+  STARLING_TRY(pending.bind(run_id).step().status());
+  credited.pending = {pending.integer(0), pending.integer(1)};
+  return credited;
+}
+
+Result<Totals> SqlStandingsStore::pending(Holder of, std::int64_t holder_id) const {
+  STARLING_ASSIGN(ReaderPool::Lease reader, access_.readers.acquire());
+  return pending_of(*reader, of, holder_id);
 }
 
 // The order is that of an index, so the cost of a page depends on its rows only.

@@ -1,5 +1,6 @@
-// Everything that a project publishes for statistics sites: who has earned how much, without e-mail, address, or name
-// of a computer. See stores.h for rules that hold for every call.
+// Everything that a project publishes for statistics sites: who has earned how much for good, without e-mail, address,
+// or name of a computer. Totals are of final credit; recent averages are those of the boards, where credit counts at
+// once. See stores.h for rules that hold for every call.
 #pragma once
 
 #include <functional>
@@ -61,8 +62,8 @@ struct StatsVisitor {
 class StatsStore {
  public:
   virtual ~StatsStore() = default;
-  // Visits everybody with credit, all at one moment, and accounts deleted at `deleted_since` or later. Nothing else
-  // about deleted accounts is published.
+  // Visits everybody with final credit, all at one moment, and accounts deleted at `deleted_since` or later. Nothing
+  // else about deleted accounts is published.
   virtual Status visit(const StatsVisitor& visitor, WallTime deleted_since) const = 0;
 };
 

@@ -43,6 +43,13 @@ Result<RecentAverage> replay_tally(Connection& connection, Holder of, std::int64
   }
 }
 
+Result<Totals> pending_of(Connection& connection, Holder of, std::int64_t holder) {
+  STARLING_ASSIGN(Statement sum, connection.prepare("SELECT sum(samples), sum(credit) FROM pending WHERE kind = ? AND "
+                                                    "holder = ?"));
+  STARLING_TRY(sum.bind(static_cast<int>(of), holder).step().status());
+  return Totals{sum.integer(0), sum.integer(1)};
+}
+
 Status restore_tallies_of(Connection& connection, AccountId account) {
   std::vector<std::pair<Holder, std::int64_t>> touched;
   STARLING_ASSIGN(Statement find, connection.prepare("SELECT 0, id FROM account WHERE id = ?1 "

@@ -12,6 +12,9 @@ namespace starling::db {
 // The holder's recent average when every line that still counts is granted again.
 Result<RecentAverage> replay_tally(Connection& connection, Holder of, std::int64_t holder);
 
+// The sum of the holder's lines that are not final, in all runs.
+Result<Totals> pending_of(Connection& connection, Holder of, std::int64_t holder);
+
 // Replays and stores the tallies that the account's lines count in. Inside a write, after lines of the account were
 // reversed.
 Status restore_tallies_of(Connection& connection, AccountId account);

@@ -16,11 +16,12 @@ namespace starling::db {
 class RunStore {
  public:
   virtual ~RunStore() = default;
-  virtual Status create(const Run& run) = 0;                          // or already_exists
-  virtual Result<Run> find(const RunId& run_id) const = 0;            // or not_found
-  virtual Result<std::vector<Run>> list() const = 0;                  // oldest first; at most kPageRowsMax
-  virtual Status set_state(const RunId& run_id, RunState state) = 0;  // or not_found
-  virtual Status retire(const RunId& run_id, WallTime now) = 0;       // for good; or not_found
+  virtual Status create(const Run& run) = 0;                // or already_exists
+  virtual Result<Run> find(const RunId& run_id) const = 0;  // or not_found
+  virtual Result<std::vector<Run>> list() const = 0;        // oldest first; at most kPageRowsMax
+  // or not_found. A run that is complete or retired (for good) has no pending credit any more: nobody would check it.
+  virtual Status set_state(const RunId& run_id, RunState state) = 0;
+  virtual Status retire(const RunId& run_id, WallTime now) = 0;
   // Replaces the signature on the run's manifest; or not_found.
   virtual Status set_envelope(const RunId& run_id, const std::string& envelope) = 0;
   // Newest first.
@@ -44,6 +45,8 @@ struct RoundResult {
   std::string link{};                         // proves the new state by members' signatures; empty: none
   std::optional<StateStatement> statement{};  // takes the place of a link
   std::int64_t rollbacks = 0;                 // the run's, as the one who decided the round knows them
+  RoundIndex wait = 0;         // rounds for which credit of the run waits for checks of its work; 0: final at once
+  RoundIndex final_below = 0;  // lines of rounds before it are final from now on; never goes back
 };
 
 // The lines that a call added. A repeated call adds none.
@@ -59,7 +62,8 @@ class ContributionStore {
   virtual ~ContributionStore() = default;
   // Round, ledger lines, totals, counted samples, the successor's seats and the run's round counter change together.
   // Leases that end with this round are deleted, and so are groups of earlier rounds. Idempotent: lines that are in the
-  // ledger already stay unchanged and count once. failed_precondition: the run was rolled back meanwhile.
+  // ledger already stay unchanged and count once. With the first round that has a `wait`, the run's credit begins to be
+  // pending; what was credited before stays final. failed_precondition: the run was rolled back meanwhile.
   virtual Result<AppendOutcome> append(const RoundResult& result) = 0;
   // append() without waiting: `done` is called once, from the writer's thread, after the commit or the
   // failure; it must be quick and must not call the stores' writes. An error here means `done` is not called.
@@ -68,7 +72,8 @@ class ContributionStore {
   virtual Result<std::vector<Contribution>> of_round(const RunId& run_id, RoundIndex round) const = 0;
   // Sum of the ledger itself, not of the totals kept beside it.
   virtual Result<Totals> ledger_sum(const RunId& run_id) const = 0;
-  // corrupt, with the first difference, unless every kept total equals the sum of its ledger lines.
+  // corrupt, with the first difference, unless every kept total equals the sum of its ledger lines, and every pending
+  // one the sum of lines that are not final.
   virtual Status verify_totals() const = 0;
   virtual Result<std::vector<LedgerEntry>> entries_of(AccountId account, const Page& page) const = 0;  // newest first
 };

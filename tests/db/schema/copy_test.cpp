@@ -19,13 +19,14 @@ using starling::testing::TempDir;
 namespace {
 
 // Rows that are hard to copy: two people and a team that refer to each other; a ledger with more lines than are fetched
-// at a time, one of them taken back; the number of a ban that was deleted; NULL, empty texts and fractions.
+// at a time, one of them taken back and some not final; checks of work; the number of a ban that was deleted; NULL,
+// empty texts and fractions.
 constexpr const char* kProject =
     "INSERT INTO account (display_name, created_ms) VALUES ('Ada', 1), ('Bob ''the'' \"bit\" \\ Ørsted', 2);"
     "INSERT INTO team (name, founder_id, created_ms) VALUES ('Poets', 2, 3);"
     "UPDATE account SET team_id = 1 WHERE id = 1;"
     "INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (zeroblob(32), 1, 1, 1);"
-    "INSERT INTO run (run_id, manifest_envelope, state, created_ms) VALUES ('r', '', 'running', 1);"
+    "INSERT INTO run (run_id, manifest_envelope, state, created_ms, final_below) VALUES ('r', '', 'running', 1, 9000);"
     "INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms, team_id) "
     "  WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) "
     "  SELECT 1, i, 1, 1, 8, 16000 + i, 1000 * i, 1 FROM n;"
@@ -39,6 +40,10 @@ constexpr const char* kProject =
     "DELETE FROM ban;"
     "INSERT INTO setting (name, value) VALUES ('motto', '');"
     "INSERT INTO audit (at_ms, who, action, subject, note) VALUES (1, 'op', 'ban', '', '');"
+    "UPDATE run SET final_below = 9100;"
+    "INSERT INTO work_check (run, round, host, account_id, verdict, auditors, distance, why, at_ms) VALUES "
+    "  (1, 3, 1, 1, 1, zeroblob(64), 0.5, 'it sent zeros', 7), (1, 4, 1, 1, 2, zeroblob(0), 0, '', 7);"
+    "INSERT INTO checked_host (run, host, clean, missed, unchecked, in_a_row) VALUES (1, 1, 0, 1, 1, 0);"
     "UPDATE standing_window SET head = 5;";
 
 struct Fixture {
@@ -104,6 +109,10 @@ TEST_CASE_FIXTURE(Fixture, "what was copied goes on: numbers, totals and rules")
                 .ok());
     CHECK(copy->query_int("SELECT max(id) FROM contribution").value() == 10'002);
     CHECK(copy->query_int("SELECT samples FROM tally_run WHERE kind = 0").value() == 8 * 10'000);
+    CHECK(copy->query_int("SELECT samples FROM pending WHERE kind = 0").value() == 8 * 901);
+    REQUIRE(copy->execute("UPDATE run SET final_below = 10001 WHERE run_id = 'r'").ok());
+    CHECK(copy->query_int("SELECT count(*) FROM pending").value() == 0);
+    CHECK(copy->execute("UPDATE run SET final_below = 3").error().code == ErrorCode::invalid_argument);
     REQUIRE(copy->execute("INSERT INTO ban (kind, subject, reason, created_ms, expires_ms) "
                           "VALUES ('user', 'Eve', 'spam', 1, 2)")
                 .ok());

@@ -1,11 +1,7 @@
 // Data that must survive a killed process, a power cut, a full and a failing disk, and a damaged file.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -17,6 +13,7 @@
 #include "tests/db/stores/faulty_disk.h"
 #include "tests/db/stores/fixture.h"
 #include "tests/db/stores/ledger_load.h"
+#include "tests/db/stores/victim.h"
 #include "tests/support/suite_form.h"
 
 using namespace starling;
@@ -28,41 +25,6 @@ using starling::testing::times;
 namespace {
 
 constexpr std::uint64_t kSeed = 20240607;
-
-// A ledger_writer that is killed in the middle of its work.
-class Victim {
- public:
-  Victim(const std::filesystem::path& file, RoundIndex first) {
-    int ends[2];
-    REQUIRE(::pipe(ends) == 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::execl(STARLING_LEDGER_WRITER, "ledger_writer", file.c_str(), std::to_string(first).c_str(), nullptr);
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    acknowledgements_ = ends[0];
-  }
-  ~Victim() { ::close(acknowledgements_); }
-
-  // Kills it once `count` rounds were acknowledged; adds all acknowledged ones to `acknowledged`.
-  void kill_after(int count, std::set<RoundIndex>& acknowledged) {
-    RoundIndex round = 0;
-    for (int read = 0; read < count && next(round); ++read) acknowledged.insert(round);
-    ::kill(pid_, SIGKILL);
-    int status = 0;
-    REQUIRE(::waitpid(pid_, &status, 0) == pid_);
-    CHECK(WIFSIGNALED(status));
-    while (next(round)) acknowledged.insert(round);
-  }
-
- private:
-  bool next(RoundIndex& round) const { return ::read(acknowledgements_, &round, sizeof round) == sizeof round; }
-
-  pid_t pid_ = -1;
-  int acknowledgements_ = -1;
-};
 
 std::set<RoundIndex> stored_rounds(const Stores& stores, AccountId account) {
   std::set<RoundIndex> rounds;
@@ -146,7 +108,7 @@ TEST_CASE("whenever the process is killed, what was acknowledged is in the ledge
   std::set<RoundIndex> acknowledged;
   for (int kill = 0; kill < times(8, 25); ++kill) {
     CAPTURE(kill);
-    Victim victim(dir / "a.db", kill * 1'000'000);
+    Victim victim(dir / "a.db", kill * 1'000'000, "");
     victim.kill_after(static_cast<int>(random() % 400), acknowledged);
     const auto database = open(dir / "a.db");
     check_ledger(*database, prepare_load(database->stores()).value(), acknowledged);

@@ -140,6 +140,24 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(stores.people.accounts.find_account(ada)->established());
 }
 
+TEST_CASE_FIXTURE(Fixture, "an operator's own account decides checks and has a say, and any account can be watched") {
+  const AccountId ada = join(stores, "Ada", 1);
+  const auto found = [&] { return stores.people.accounts.find_account(ada).value(); };
+  CHECK_FALSE(found().auditor);
+  REQUIRE(stores.people.keeper.set_auditor(ada, true).ok());
+  CHECK(found().auditor);
+  CHECK(found().established());
+  CHECK(stores.people.accounts.established(5).value() == 1);
+  REQUIRE(stores.people.keeper.set_auditor(ada, false).ok());
+  CHECK_FALSE(found().auditor);
+  CHECK(found().established());
+  CHECK(found().watched_until == WallTime{0});
+  REQUIRE(stores.people.keeper.watch(ada, {7000}).ok());
+  CHECK(found().watched_until == WallTime{7000});
+  CHECK(stores.people.keeper.watch(ada + 9, {7000}).error().code == ErrorCode::not_found);
+  CHECK(stores.people.keeper.set_auditor(ada + 9, true).error().code == ErrorCode::not_found);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a wrong, expired, withdrawn or used up invite opens nothing") {
   REQUIRE(stores.people.invites.add({digest(9), {0}, {5000}, 1, 0}).ok());
   REQUIRE(stores.people.invites.add({digest(8), {0}, {5000}, 1, 0}).ok());

@@ -18,11 +18,12 @@ using starling::testing::TempDir;
 namespace {
 
 constexpr std::int64_t kDay = 86'400'000;
-constexpr int kVersionBefore = 14;
-constexpr int kEve = 3;  // all of her credit was taken back
+constexpr int kVersionBefore = 14;        // volunteers' sums are apart from the others'
+constexpr int kVersionBeforeAudits = 20;  // all credit is final at once
+constexpr int kEve = 3;                   // all of her credit was taken back
 
-std::span<const Migration> migrations_before(std::span<const Migration> all) {
-  const auto is_later = [](const Migration& migration) { return migration.version > kVersionBefore; };
+std::span<const Migration> migrations_to(std::span<const Migration> all, int version) {
+  const auto is_later = [version](const Migration& migration) { return migration.version > version; };
   return all.first(static_cast<std::size_t>(std::find_if(all.begin(), all.end(), is_later) - all.begin()));
 }
 
@@ -169,13 +170,20 @@ void check_the_database(const Stores& stores) {
               .ok());
   CHECK(stores.credit.standings.credited("run 1")->totals == Totals{before.samples + 7, before.credit + 9'000'000});
   CHECK(stores.credit.standings.credited("run 1")->volunteers == 3);
+  CHECK(stores.credit.standings.credited("")->pending == Totals{});
+  // So does one of work that is checked, and the old ones stay final.
+  RoundResult checked = round_of("run 1", 100, {{peer(3), kEve, 7, 9'000'000, {kStart.unix_ms + 8 * kDay}}});
+  checked.wait = 3;
+  REQUIRE(stores.training.contributions.append(checked).ok());
+  CHECK(stores.credit.standings.credited("")->pending == Totals{7, 9'000'000});
+  CHECK(stores.credit.standings.pending(Holder::volunteer, kEve).value() == Totals{7, 9'000'000});
   CHECK(stores.credit.standings.page({.board = Board::total})->rows.size() == 3);
   CHECK(stores.training.contributions.verify_totals().ok());
   CHECK(stores.credit.corrections.verify_recent().ok());
 }
 
 void bring_up_to_date(Connection& connection, std::span<const Migration> all) {
-  REQUIRE(migrate(connection, migrations_before(all)).ok());
+  REQUIRE(migrate(connection, migrations_to(all, kVersionBefore)).ok());
   add_people(connection);
   add_ledger(connection);
   revoke_some(connection);
@@ -184,9 +192,13 @@ void bring_up_to_date(Connection& connection, std::span<const Migration> all) {
   CHECK(before.runs.size() == 6);
   CHECK(before.windows.size() == 4);
   CHECK(before.other_windows.size() == 10);
+  REQUIRE(migrate(connection, migrations_to(all, kVersionBeforeAudits)).ok());
+  CHECK(sums_of(connection, false) == before);
   const Status migrated = migrate(connection);
   REQUIRE_MESSAGE(migrated.ok(), (migrated.ok() ? "" : migrated.error().message));
   CHECK(sums_of(connection, false) == before);
+  CHECK(connection.query_int("SELECT count(*) FROM run WHERE final_below IS NOT NULL").value() == 0);
+  CHECK(connection.query_int("SELECT count(*) FROM pending").value() == 0);
   check_standing(connection);
   for (const char* table : {"account_total", "volunteer_total", "window_total"}) {
     CHECK_FALSE(connection.execute("SELECT 1 FROM " + std::string(table)).ok());
