@@ -1,6 +1,7 @@
 #include "coordinator/core/credit_book.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace starling::core {
 
@@ -20,6 +21,8 @@ void CreditBook::add(RoundIndex round, std::vector<AccountSamples> credit) {
 void CreditBook::on_stored(RoundIndex round) {
   while (!pending_.empty() && pending_.front().first <= round) {
     for (const AccountSamples& sum : pending_.front().second) stored_[sum.account] += sum.samples;
+    for (const AccountSamples& sum : pending_.front().second) not_final_[sum.account] += sum.samples;
+    provisional_.push_back(std::move(pending_.front()));
     pending_.pop_front();
   }
 }
@@ -35,6 +38,30 @@ RoundIndex CreditBook::durable_below(RoundIndex round) const {
 SampleCount CreditBook::stored(AccountId account) const {
   const auto sum = stored_.find(account);
   return sum == stored_.end() ? 0 : sum->second;
+}
+
+void CreditBook::finalize(RoundIndex below) {
+  for (; !provisional_.empty() && provisional_.front().first < below; provisional_.pop_front()) {
+    for (const AccountSamples& sum : provisional_.front().second) not_final_[sum.account] -= sum.samples;
+  }
+}
+
+// Whichever rounds they were of: only the account's sum is told.
+void CreditBook::take_back(AccountId account, SampleCount samples) {
+  for (auto& [round, sums] : provisional_) {
+    for (AccountSamples& sum : sums) {
+      if (sum.account != account) continue;
+      const SampleCount taken = std::min(sum.samples, samples);
+      sum.samples -= taken;
+      samples -= taken;
+      not_final_[account] -= taken;
+    }
+  }
+}
+
+SampleCount CreditBook::not_final(AccountId account) const {
+  const auto sum = not_final_.find(account);
+  return sum == not_final_.end() ? 0 : sum->second;
 }
 
 }  // namespace starling::core

@@ -28,10 +28,19 @@ class CreditBook {
   // Returns the first round that is not durable; `round`, the one in work, if all before it are.
   [[nodiscard]] RoundIndex durable_below(RoundIndex round) const;
   [[nodiscard]] SampleCount stored(AccountId account) const;
+  // Credit of stored rounds before this one is final from now on.
+  void finalize(RoundIndex below);
+  // The store has taken back as many samples of the account, whose credit was not final.
+  void take_back(AccountId account, SampleCount samples);
+  // Returns the account's samples of stored rounds whose credit is not final.
+  [[nodiscard]] SampleCount not_final(AccountId account) const;
 
  private:
   std::map<AccountId, SampleCount> stored_;
-  std::deque<std::pair<RoundIndex, std::vector<AccountSamples>>> pending_;  // decided, not durable
+  using RoundCredit = std::pair<RoundIndex, std::vector<AccountSamples>>;
+  std::deque<RoundCredit> pending_;             // decided, not durable
+  std::deque<RoundCredit> provisional_;         // stored, not final
+  std::map<AccountId, SampleCount> not_final_;  // sums of these
 };
 
 }  // namespace starling::core

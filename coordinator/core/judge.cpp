@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "coordinator/core/audit_standing.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/swarm/grid_plan.h"
 
@@ -400,6 +401,8 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decision.group = result.group;
   decision.origin = verdict->group.origin;
   decision.state_digest = result.state_digest;
+  decision.result_digest = result.result_digest;
+  decision.contributions = verdict->contributions;
   decision.samples = samples_of(verdict->contributions);
   decision.averaging_ms = result.averaging_ms;
   for (const wire::Contribution& contribution : verdict->contributions) {
@@ -416,6 +419,7 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.survivors = static_cast<int>(verdict->holders.size());
   decided.averaging_ms = result.averaging_ms;
   decided.wall = at.wall;
+  decided.final_below = at.final_below;
   const std::vector<wire::Contribution> seen = credit_contributors(at, *verdict, leases, decided);
   for (const CreditedContribution& line : decided.contributions) decision.credited.push_back({line.peer, line.samples});
   decided.confirmed = confirmed_accounts(*verdict, decided.contributions);

@@ -37,6 +37,8 @@ struct Decision {
   std::vector<PeerId> contributors;  // members whose samples are in the result
   std::vector<PeerId> averaged;      // those of them that hold the new state, or are about to
   SampleCount samples = 0;           // samples of all contributors together
+  Hash128 result_digest;
+  std::vector<wire::Contribution> contributions;  // those that most have reported
   std::vector<wire::Contribution> credited;
   std::int64_t averaging_ms = 0;
 };
@@ -54,6 +56,7 @@ class Judge {
     const RunStatus& run;
     const MemberTable& members;
     const Plan* plan = nullptr;  // null while the round is not planned
+    RoundIndex final_below = 0;  // credit of rounds before it is final once the round in work is decided; 0: none yet
   };
   using Ops = std::vector<StoreOp>;
 

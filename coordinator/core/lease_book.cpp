@@ -317,6 +317,27 @@ SampleCount LeaseBook::passed_over(RoundIndex round, const wire::Contribution& c
   return passed;
 }
 
+std::vector<DrawnSamples> LeaseBook::drawn_from(RoundIndex round, const PeerId& peer, SampleCount draw) const {
+  std::vector<DrawnSamples> drawn;
+  const auto holder = holders_.find(peer);
+  if (draw == 0 || holder == holders_.end()) return drawn;
+  for (const Lease& lease : holder->second.leases) {
+    if (!lease.stored || lease.terms.last_round < round || end_of(lease.terms) <= draw) continue;
+    if (lease.terms.number > draw) break;  // draws without a gap only
+    const auto add = [&](SampleCount from, SampleCount to, bool passed_over) {
+      const std::int64_t place = lease.terms.first + (from - lease.terms.number);
+      if (from < to) drawn.push_back({{round, 0, place, to - from, lease.terms.epoch}, passed_over});
+    };
+    const SampleCount end = end_of(lease.terms);
+    for (auto passed = lease.passed.lower_bound(draw); passed != lease.passed.end(); ++passed) {
+      add(std::exchange(draw, *passed + 1), *passed, false);
+      add(*passed, *passed + 1, true);
+    }
+    add(std::exchange(draw, end), end, false);
+  }
+  return drawn;
+}
+
 std::vector<CountedSamples> LeaseBook::count(RoundIndex round, const wire::Contribution& contribution) {
   std::vector<CountedSamples> counted;
   const auto holder = holders_.find(contribution.peer);

@@ -76,6 +76,8 @@ class LeaseBook {
   PassedOver pass_over(const LeaseHolder& holder, const std::vector<SampleCount>& draws);
   // Returns how many of the contribution's samples its member passed over: its gradient holds nothing of them.
   [[nodiscard]] SampleCount passed_over(RoundIndex round, const wire::Contribution& contribution) const;
+  // Returns the samples that the member drew from this number on, as far as its leases go.
+  [[nodiscard]] std::vector<DrawnSamples> drawn_from(RoundIndex round, const PeerId& peer, SampleCount draw) const;
   // Returns the samples that the accepted contribution counts. They count for good after on_round_stored, or not at
   // all.
   std::vector<CountedSamples> count(RoundIndex round, const wire::Contribution& contribution);

@@ -252,7 +252,7 @@ void MemberTable::judge(TimePoint now, Member& member, const Digest& canonical) 
   stop_counting(member);
   const bool holds_it = !canonical.is_zero() && member.reported.state_digest == canonical && !member.holding.refuted();
   member.holding.copy = holds_it ? Copy::canonical : Copy::other;
-  if (!holds_it || !member.works() || member.standing.sits_out || missed_its_call(member, now)) return;
+  if (!holds_it || !member.works() || member.is_out() || missed_its_call(member, now)) return;
   const double longest_s = to_seconds(member.seen - judged_at_) + kRoundsAhead * to_seconds(round_took_);
   const double possible = rate_max(member, member.seen) * std::max(0.0, longest_s);
   const auto samples = static_cast<SampleCount>(std::min(static_cast<double>(member.reported.samples), possible));

@@ -53,6 +53,7 @@ constexpr std::size_t kVoicesMost = 16;  // in a group of 48 or more: each voice
 struct Standing {
   double reliance = 1;                    // the fraction it may own of the part that its line allows
   bool sits_out = false;                  // no place in a plan
+  bool kept_out = false;                  // nor here: its work was found false (AuditDesk::judge)
   bool waited_for = true;                 // false: no round is held open for it while it gets the state
   int rounds = 0;                         // rounds of the last kRemembered that it spoiled
   RoundIndex rounds_out = 0;              // rounds that it still sits out

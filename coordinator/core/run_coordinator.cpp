@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "coordinator/core/audit_desk.h"
 #include "coordinator/core/dispatcher.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "coordinator/core/holders.h"
@@ -56,7 +57,8 @@ class RunCoordinator::Impl {
         planner(settings, last_group_of(recovered)),
         judge(settings, recovered),
         dispatcher(settings, recovered),
-        holders(options.nonce) {}
+        holders(options.nonce),
+        audits(settings, recovered) {}
 
   [[nodiscard]] Status check_run(const RunId& run_id) const;
   Member& take_call(TimePoint now, const MemberIdentity& who, const wire::Heartbeat& heartbeat,
@@ -76,6 +78,7 @@ class RunCoordinator::Impl {
   Judge judge;
   Dispatcher dispatcher;
   HolderBook holders;
+  AuditDesk audits;
   TimePoint swept{};
   TimePoint advanced{};  // the last look at whether a plan is due
 
@@ -84,6 +87,7 @@ class RunCoordinator::Impl {
   void decide_rounds(TimePoint now, WallTime wall, Ops& ops);
   void conclude_evaluation(TimePoint now, WallTime wall, Ops& ops);
   void compare_holders(TimePoint now);
+  void conclude_audits(TimePoint now, WallTime wall, Ops& ops);
   void drop_failed_plan(TimePoint now, WallTime wall);
   void charge_absentees(TimePoint now, const std::set<PeerId>& unseen);
   void settle_absence(bool in_time, Member& member, const wire::Heartbeat& heartbeat, Ops& ops);
@@ -94,6 +98,7 @@ class RunCoordinator::Impl {
   void enter_round(TimePoint now, RoundIndex round, const Digest& canonical, const std::vector<PeerId>& averaged,
                    Ops& ops);
   void complete_if_done(Ops& ops);
+  void judge_members(Ops& ops);
 };
 
 Status RunCoordinator::Impl::check_run(const RunId& run_id) const {
@@ -107,7 +112,7 @@ Planner::Situation RunCoordinator::Impl::planning(TimePoint now) const {
 }
 
 Judge::Situation RunCoordinator::Impl::judging(TimePoint now, WallTime wall) const {
-  return {now, wall, run, members, planner.plan()};
+  return {now, wall, run, members, planner.plan(), audits.final_below(run.round)};
 }
 
 // Notes the member as its call shows it.
@@ -118,7 +123,9 @@ Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who
   Member& member = members.touch(now, who, heartbeat);
   settle_absence(in_time, member, heartbeat, decision.ops);
   member.standing = judge.standing_of(who.peer);
+  audits.judge(run.round, member);
   member.voice = settings.known_hosts.standing_of(who.account).voice;
+  audits.on_call(who.peer, heartbeat);
   if (const auto late = planner.on_call(now, member)) run.rhythm.on_arrival(*late);
   decision.dial_back = dispatcher.on_call(now, members, member, heartbeat);
   holders.on_call(member, heartbeat, run.canonical);
@@ -134,6 +141,8 @@ void RunCoordinator::Impl::answer(TimePoint now, Member& member, const wire::Hea
   decision.reply = dispatcher.answer(at, member, heartbeat, decision.ops);
   decision.reply.notice = Dispatcher::notice(at, member);
   decision.reply.kept.challenge = holders.challenge();
+  decision.reply.kept.audits = audits.due(run.round, member.who.peer, judge.credit().not_final(member.who.account));
+  audits.bind(decision.reply);
   if (heartbeat.trust.state_proof_wanted) decision.reply.kept.state_proof = judge.chain().proof();
 }
 
@@ -163,6 +172,7 @@ void RunCoordinator::Impl::sweep(TimePoint now, WallTime wall, Ops& ops) {
   holders.sweep(now);
   compare_holders(now);
   conclude_evaluation(now, wall, ops);
+  conclude_audits(now, wall, ops);
   members.end_assumptions(now, run.canonical);
   for (const GroupId& hopeless : judge.sweep(judging(now, wall))) give_up(hopeless);
   if (run.round > 0) {  // everybody makes the state of round 0
@@ -183,6 +193,12 @@ void RunCoordinator::Impl::conclude_evaluation(TimePoint now, WallTime wall, Ops
         EvaluationStored{verdict->round, figure.peer, figure.bits_per_byte, figure.bytes, figure.accuracy, wall});
   }
   for (const PeerId& peer : verdict->outvoted) judge.on_false_word(run.round, peer);
+}
+
+void RunCoordinator::Impl::conclude_audits(TimePoint now, WallTime wall, Ops& ops) {
+  const std::size_t before = ops.size();
+  for (const PeerId& peer : audits.sweep(now, wall, members, ops)) judge.on_false_word(run.round, peer);
+  if (ops.size() > before) judge_members(ops);
 }
 
 // Right after a restart a few members may be most of those that have called.
@@ -211,6 +227,7 @@ void RunCoordinator::Impl::decide_rounds(TimePoint now, WallTime wall, Ops& ops)
   while (run.state != wire::RunState::complete && judge.credit().rounds_pending() < kRoundsAheadMax) {
     const std::optional<Decision> decision = judge.decide(judging(now, wall), dispatcher.leases(), ops);
     if (!decision) return;
+    audits.on_decided(now, {run.round, run.canonical, planner.plan(), *decision}, members, dispatcher.leases());
     go_on_from(now, *decision, ops);
     complete_if_done(ops);
   }
@@ -242,7 +259,7 @@ void RunCoordinator::Impl::settle_absence(bool in_time, Member& member, const wi
   const bool has_come = heartbeat.phase == wire::MemberPhase::averaging || heartbeat.state_round > absence->round;
   if ((!in_time || has_come) && is_excused(member.away, absence->round)) return;
   judge.on_absence(absence->round, member.who.peer, absence->rounds);
-  judge.judge_members(run.round, members, ops);  // it may be out of the next plan
+  judge_members(ops);  // it may be out of the next plan
 }
 
 // Computers crash, and answers are lost, now and then. Who is away like that again and again is no help to the others.
@@ -297,7 +314,13 @@ void RunCoordinator::Impl::enter_round(TimePoint now, RoundIndex round, const Di
   members.forget_gone(round - kRemembered);
   compare_holders(now);
   judge.begin_round(run, members, ops);
+  audits.judge(run.round, members);
   members.judge(now, canonical, averaged, now + std::clamp(run.rhythm.round, kAssumedMin, kAssumedMax));
+}
+
+void RunCoordinator::Impl::judge_members(Ops& ops) {
+  judge.judge_members(run.round, members, ops);
+  audits.judge(run.round, members);
 }
 
 void RunCoordinator::Impl::complete_if_done(Ops& ops) {
@@ -321,6 +344,10 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
     decision.refusal = served.error();
     return decision;
   }
+  if (const Status able = impl.audits.can_take_part(heartbeat); !able.ok()) {
+    decision.refusal = able.error();
+    return decision;
+  }
   auto assigned = impl.dispatcher.admit(who.peer, impl.run.round, impl.members);
   if (!assigned.ok()) {
     decision.refusal = assigned.error();
@@ -340,6 +367,7 @@ HeartbeatDecision RunCoordinator::on_heartbeat(TimePoint now, WallTime wall, con
   for (const wire::RoundTrouble& trouble : heartbeat.trust.troubles) {
     std::string why = impl.judge.on_trouble(impl.judging(now, wall), impl.members, who.peer, trouble, decision.ops);
     if (refused.empty()) refused = std::move(why);
+    impl.audits.judge(impl.run.round, impl.members);
   }
   Member& member = impl.take_call(now, who, heartbeat, decision);
   impl.advance(now, wall, decision.ops);
@@ -375,7 +403,9 @@ std::vector<StoreOp> RunCoordinator::state_again(WallTime wall) {
 }
 
 void RunCoordinator::on_stored(RoundIndex round) {
-  impl_->judge.credit().on_stored(round);
+  CreditBook& credit = impl_->judge.credit();
+  credit.on_stored(round);
+  credit.finalize(impl_->audits.active() ? impl_->audits.final_below(round) : round + 1);
   if (LeaseBook* leases = impl_->dispatcher.leases()) leases->on_round_stored(round);
 }
 
@@ -392,6 +422,9 @@ Result<std::vector<StoreOp>> RunCoordinator::on_unusable(const MemberIdentity& w
 
 void RunCoordinator::on_leases_stored(const LeasesDealt& dealt) { impl_->dispatcher.leases()->on_stored(dealt); }
 void RunCoordinator::on_leases_refused(const LeasesDealt& dealt) { impl_->dispatcher.leases()->on_refused(dealt); }
+void RunCoordinator::on_taken_back(AccountId account, SampleCount samples) {
+  impl_->judge.credit().take_back(account, samples);
+}
 void RunCoordinator::set_credited(const std::vector<AccountSamples>& sums) { impl_->judge.credit().replace(sums); }
 
 void RunCoordinator::on_dialled_back(TimePoint now, const wire::Endpoint& tested, bool reached) {
@@ -443,7 +476,7 @@ SwarmView RunCoordinator::view(TimePoint now) const {
   for (const auto& [peer, member] : impl.members.all()) {
     view.ready += member.ready() && member.works() ? 1 : 0;
     view.less_relied_on += member.standing.reliance < 1 ? 1 : 0;
-    view.sitting_out += member.standing.sits_out ? 1 : 0;
+    view.sitting_out += member.is_out() ? 1 : 0;
     view.direct += member.dialable() ? 1 : 0;
     view.relayed += !member.dialable() && wire::dialable(member.endpoint()) ? 1 : 0;
   }
@@ -457,6 +490,8 @@ FailingMembers RunCoordinator::failing() const { return impl_->members.failing()
 DeviceSums RunCoordinator::device_sums() const { return impl_->members.device_sums(); }
 
 DevicesInUse RunCoordinator::devices() const { return impl_->members.devices(); }
+
+std::vector<ClassFigures> RunCoordinator::numeric_classes() const { return impl_->audits.classes(); }
 
 std::vector<swarm::Host> RunCoordinator::hosts() const {
   std::vector<Speeds> computing;

@@ -20,6 +20,7 @@
 
 #include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
+#include "coordinator/core/numeric_classes.h"
 #include "coordinator/core/types.h"
 #include "shared/protocol/unusable_samples.h"
 #include "shared/run/run_manifest.h"
@@ -62,6 +63,8 @@ class RunCoordinator {
   // on_leases_refused: the store will never take them.
   void on_leases_stored(const LeasesDealt& dealt);
   void on_leases_refused(const LeasesDealt& dealt);
+  // The store has taken back as many samples of the account, whose credit was not final.
+  void on_taken_back(AccountId account, SampleCount samples);
   // Replaces the ledger's sums, which have changed otherwise: these hold all rounds that on_stored() was called for,
   // and no others.
   void set_credited(const std::vector<AccountSamples>& sums);
@@ -83,6 +86,8 @@ class RunCoordinator {
   [[nodiscard]] FailingMembers failing() const;
   [[nodiscard]] DeviceSums device_sums() const;
   [[nodiscard]] DevicesInUse devices() const;
+  // The kinds of computers that were checked, since this process began; empty where the run's work is not checked.
+  [[nodiscard]] std::vector<ClassFigures> numeric_classes() const;
   // Returns the members with the speeds that their heartbeats report, unknown ones as with_typical_speeds(); members
   // that have not computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;

@@ -22,6 +22,7 @@
 #include "shared/protocol/round_report.h"
 #include "shared/protocol/sample_lease.h"
 #include "shared/protocol/states.h"
+#include "shared/run/training_data.h"
 #include "shared/swarm/plausible.h"
 
 namespace starling::core {
@@ -55,6 +56,8 @@ struct AccountStanding {
   // It votes, complains and measures, and owns parts like any other: it is established, or the project has too few
   // such accounts to go by.
   bool voice = true;
+  bool auditor = false;  // the operator's own: what its computers compute decides checks of others' work
+  bool watched = false;  // its work is always checked
 };
 
 // The hosts that belong to the project: reports may name members that have not called since a restart.
@@ -130,6 +133,12 @@ struct CheckpointOptions {
   Duration patience = std::chrono::seconds(30);  // time without a piece before another member is asked
 };
 
+// Samples that a member has drawn, in their order.
+struct DrawnSamples {
+  wire::SampleRange range;
+  bool passed_over = false;  // they count, and add nothing: they have no gradient
+};
+
 // The operator's choices and the limits of the coordinator's decisions. The defaults suit every swarm.
 struct CoordinatorOptions {
   HeartbeatOptions heartbeats{};
@@ -142,6 +151,7 @@ struct CoordinatorOptions {
   wire::Endpoint relay = {};  // the operator's, for members that no volunteer relays for; `peer` is the relay itself
   std::shared_ptr<const StateSigner> signer = {};  // null: states are not signed
   std::uint64_t nonce = 1;                         // differs at every start, so that group ids never repeat
+  Digest audit_secret = {};  // drawn at every start, and told to nobody: who is audited follows from it
 };
 
 // A member and its sample lane.
@@ -176,6 +186,15 @@ struct RecoveredLeases {
   std::vector<LeasesDealt> held;          // leases whose last round is not over
 };
 
+// The audits of one computer as the store has them when the coordinator starts.
+struct RecoveredAudits {
+  PeerId peer;
+  std::int64_t checks = 0;  // that were right
+  int clean = 0;            // these in a row, since the last miss
+  int misses = 0;
+  RoundIndex last_miss = 0;  // the round of the last one
+};
+
 // The store's knowledge of a run when the coordinator starts.
 struct RecoveredRun {
   wire::RunState state = wire::RunState::created;
@@ -192,6 +211,7 @@ struct RecoveredRun {
   std::optional<wire::Checkpoint> checkpoint;  // the newest copy of the state that is kept
   RecoveredLeases leases;
   RecoveredChain chain;
+  std::vector<RecoveredAudits> audits;
 
   // The state with which the run goes on: the chain leads to states that were taken since a round was stored last. A
   // zero digest: the initial one.
@@ -223,6 +243,7 @@ struct RoundDecided {
   std::optional<SeatedGroup> successor;  // may decide the next round; to be stored with this one
   ChainGrowth chain;                     // to be stored with this round
   std::vector<AccountId> confirmed;      // accounts on probation, each once, whose work another account vouched for
+  RoundIndex final_below = 0;            // credit of rounds before it is final from now on; 0: leave it as it is
 };
 // A group that may decide its round. It is of use until the round after its own is decided.
 struct GroupSeated {
@@ -240,6 +261,38 @@ struct ClaimUnconfirmed {
 // its rounds so far counts as confirmed.
 struct ProbationRestarted {
   AccountId account = 0;
+};
+// Credit of a computer that is taken back: its lines of rounds from `from` on that are not final, of rounds decided
+// before this.
+struct CreditVoided {
+  PeerId peer;
+  AccountId account = 0;
+  RoundIndex from = 0;
+  std::string reason;
+  WallTime wall;
+};
+// Audits have found false work of a computer of the account too often.
+struct AccountBanned {
+  AccountId account = 0;
+  std::string reason;
+  WallTime wall;
+};
+// The finding of an audit of a computer's round.
+enum class AuditVerdict : std::uint8_t {
+  clean,
+  missed,
+  unchecked,  // nobody could check it in time
+};
+// The result of an audit, one for each computer and round.
+struct AuditStored {
+  RoundIndex round = 0;
+  PeerId peer;
+  AccountId account = 0;
+  AuditVerdict verdict = AuditVerdict::clean;
+  std::vector<PeerId> auditors;
+  double distance = 0;  // relative
+  std::string why;
+  WallTime wall;
 };
 // A member has a new lane.
 struct LaneAssigned {
@@ -299,7 +352,7 @@ struct SeatChanged {
 };
 using StoreOp = std::variant<RoundDecided, GroupSeated, ClaimUnconfirmed, ProbationRestarted, LaneAssigned, LeasesDealt,
                              SamplesTried, SampleSetAside, EvaluationStored, RunStateChanged, StateAdopted, StateStated,
-                             SeatChanged>;
+                             SeatChanged, CreditVoided, AuditStored, AccountBanned>;
 
 // The volume that two members may pass through the operator's relay.
 struct RelayShare {

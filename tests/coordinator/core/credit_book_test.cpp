@@ -50,4 +50,18 @@ TEST_CASE("new sums replace the stored ones, and leave what is pending") {
   CHECK(book.stored(7) == 60);
 }
 
+TEST_CASE("credit that was taken back waits for nothing") {
+  CreditBook book;
+  for (RoundIndex round = 0; round < 3; ++round) book.add(round, {{7, 10}, {8, 1}});
+  book.on_stored(2);
+  book.finalize(0);
+  CHECK(book.not_final(7) == 30);
+  book.take_back(7, 25);
+  CHECK(book.not_final(7) == 5);
+  CHECK(book.not_final(8) == 3);
+  book.finalize(3);
+  CHECK(book.not_final(7) == 0);
+  CHECK(book.not_final(8) == 0);
+}
+
 }  // namespace starling::core
