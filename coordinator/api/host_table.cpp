@@ -39,27 +39,28 @@ bool HostTable::has_signed(const PeerId& peer, std::span<const std::uint8_t> tex
 }
 
 core::AccountStanding HostTable::standing_of(AccountId account) const {
-  const bool is_established = established(account);
-  return {is_established, is_established || !enough_established()};
+  const Word word = word_of(account);
+  const bool watched = clock_.wall_now().unix_ms < word.watched_until.unix_ms;
+  return {word.established, word.established || !enough_established(), word.auditor, watched};
 }
 
 // The database is asked without the lock; what it cannot tell stays as it was known.
-bool HostTable::established(AccountId account) const {
+HostTable::Word HostTable::word_of(AccountId account) const {
   const TimePoint now = clock_.now();
   Word word;
   {
     MutexLock lock(mutex_);
     if (const auto known = accounts_known_.find(account); known != accounts_known_.end()) {
       word = known->second;
-      if (now - word.read_at < kFreshFor) return word.established;
+      if (now - word.read_at < kFreshFor) return word;
     }
   }
   const Result<db::Account> found = accounts_.find_account(account);
-  if (found) word.established = found->established();
+  if (found) word = {found->established(), found->auditor, found->watched_until};
   word.read_at = now;
   MutexLock lock(mutex_);
   accounts_known_[account] = word;
-  return word.established;
+  return word;
 }
 
 void HostTable::look_again(AccountId account) const {

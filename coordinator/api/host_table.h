@@ -42,9 +42,11 @@ class HostTable final : public core::KnownHosts {
   Result<Entry> find(const PeerId& peer) const;
   struct Word {
     bool established = false;
+    bool auditor = false;
+    WallTime watched_until{};
     TimePoint read_at{};
   };
-  [[nodiscard]] bool established(AccountId account) const;
+  [[nodiscard]] Word word_of(AccountId account) const;
   [[nodiscard]] bool enough_established() const;
 
   db::AccountStore& accounts_;

@@ -53,6 +53,7 @@ Result<RunReport> read_run_report(const db::Stores& stores, const db::Run& run, 
   report.target_batch_size = target_batch_size;
   STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(run.run_id));
   report.totals = credited.totals;
+  report.pending = credited.pending;
   report.volunteers = credited.volunteers;
   STARLING_ASSIGN(report.rows, stores.credit.standings.volunteers_of(run.run_id, {.limit = db::kPageRowsMax}));
   STARLING_ASSIGN(report.first_evaluation, stores.training.evaluations.first(run.run_id));
@@ -82,6 +83,7 @@ std::string encode(const RunReport& report) {
   if (!report.devices.alike.empty()) write_devices(writer, report.devices);
   writer.integer("ledger_samples", report.totals.samples);
   writer.number("credit_total", credit_of(report.totals));
+  writer.number("credit_pending", credit_of(report.pending));
   writer.integer("volunteers", report.volunteers);
   writer.open("credit_by_volunteer", '{');
   for (const db::VolunteerTotals& row : report.rows) writer.number(row.display_name, credit_of(row.totals));

@@ -25,6 +25,7 @@ struct RunReport {
   RoundIndex round = 0;
   SampleCount target_batch_size = 0;
   db::Totals totals;                      // the ledger's, as kept beside it
+  db::Totals pending;                     // part of these: not final yet
   std::int64_t volunteers = 0;            // accounts with a line in the ledger
   std::vector<db::VolunteerTotals> rows;  // the first kPageRowsMax
   std::optional<db::Evaluation> first_evaluation;
@@ -39,7 +40,7 @@ wire::RunState state_of(const db::Run& run);
 // {"run_id","state","round","rounds_decided","retired","samples_accumulated","target_batch_size","swarm_size",
 //  "samples_per_s","plan","trainers","trainers_failing","trainers_on_processors","trainers_on_cards","trainers_untold",
 //  "devices":[{"computers", and a device's fields (shared/protocol/compute_device.h)}],"ledger_samples","credit_total",
-//  "volunteers",
+//  "credit_pending","volunteers",
 //  "credit_by_volunteer":{name: credit},"samples_by_volunteer":{name: samples},
 //  "validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or null,
 //  "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last six

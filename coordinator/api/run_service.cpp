@@ -8,9 +8,11 @@
 #include <numeric>
 #include <utility>
 
+#include "coordinator/api/audit_rows.h"
 #include "coordinator/api/electorate_rows.h"
 #include "coordinator/api/run_report.h"
 #include "coordinator/api/state_chain_rows.h"
+#include "coordinator/core/audit_standing.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
@@ -30,6 +32,9 @@ db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
       core::credit_earned(flops_per_sample, samples) * static_cast<double>(db::kMicroCreditsPerCredit);
   return static_cast<db::MicroCredit>(std::llround(std::min(credit, kMicroCreditMax)));
 }
+
+// Rounds for which credit of the run waits for audits of its work; 0: it is final at once.
+RoundIndex credit_wait(const wire::RunManifest& manifest) { return core::rounds_pending(manifest.round.audit_rate); }
 
 std::string_view ground_of(const core::StateAdopted& adopted) {
   switch (adopted.ground) {
@@ -54,6 +59,8 @@ db::RoundResult round_result(const wire::RunManifest& manifest, std::int64_t rol
   result.statement = statement_row(round.chain);
   result.confirmed = round.confirmed;
   result.counted = round.counted;
+  result.wait = credit_wait(manifest);
+  result.final_below = round.final_below;
   for (const core::CreditedContribution& contribution : round.contributions) {
     result.record.samples += contribution.samples;
     result.contributions.push_back({contribution.peer, contribution.account, contribution.samples,
@@ -172,6 +179,11 @@ Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& 
   STARLING_ASSIGN(recovered.leases, recover_leases(stores.training.leases, run.run_id));
   STARLING_TRY(recover_electorate(stores.training, run.run_id, recovered));
   STARLING_ASSIGN(recovered.chain, recover_chain(stores.training.chains, run.run_id));
+  STARLING_ASSIGN(const std::vector<db::CheckedHost> checked, stores.credit.checks.standings(run.run_id));
+  for (const db::CheckedHost& host : checked) {
+    recovered.audits.push_back({host.peer_id, host.clean_in_a_row, static_cast<int>(host.clean_in_a_row),
+                                static_cast<int>(host.missed), host.last_miss});
+  }
   return recovered;
 }
 
@@ -236,6 +248,7 @@ Status RunService::activate(const db::Run& run) {
   active->rollbacks = run.rollbacks;
   core::CoordinatorOptions options = options_;
   options.nonce = crypto::random_u64();
+  crypto::fill_random(options.audit_secret.bytes);
   STARLING_TRY(take_signing_key(*active));
   options.signer = active->signer;
   const std::int64_t floats = wire::averaged_floats(active->manifest);
@@ -411,6 +424,11 @@ core::DevicesInUse RunService::devices() const {
   return active_ && !active_->retired ? active_->core->devices() : core::DevicesInUse{};
 }
 
+std::vector<core::ClassFigures> RunService::numeric_classes() const {
+  MutexLock lock(mutex_);
+  return active_ && !active_->retired ? active_->core->numeric_classes() : std::vector<core::ClassFigures>{};
+}
+
 std::vector<swarm::Host> RunService::hosts() const {
   MutexLock lock(mutex_);
   return active_ && !active_->retired ? active_->core->hosts() : std::vector<swarm::Host>{};
@@ -459,9 +477,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store("store an evaluation",
             [&stores, evaluation, peer = measured->peer] { return stores.training.evaluations.add(evaluation, peer); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {
-      log_info("run '{}' is complete", run_id);
-      store("store that the run is complete",
-            [&stores, run_id] { return stores.training.runs.set_state(run_id, db::RunState::complete); });
+      store_completion(active);
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
                   ground_of(*adopted), adopted->reported_round);
@@ -469,8 +485,43 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
       store_statement(active, stated->chain);
     } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
       log_info("peer {} {}{}", seat->peer.brief(), seat->sits_out ? "sits out: " : "takes part again. ", seat->why);
+    } else if (const auto* voided = std::get_if<core::CreditVoided>(&op)) {
+      void_credit(active, *voided);
+    } else if (const auto* audit = std::get_if<core::AuditStored>(&op)) {
+      // Behind the credit that it takes back: no miss is known whose credit was not.
+      StoreWriter& queue = audit->verdict == core::AuditVerdict::missed ? rounds_ : others_;
+      queue.add("store what a check of work has found",
+                in_this_term([&stores, row = row_of(run_id, *audit)] { return stores.credit.checks.add(row); }));
+    } else if (const auto* banned = std::get_if<core::AccountBanned>(&op)) {
+      log_warning("account {} is banned: {}", banned->account, banned->reason);
+      const db::Ban ban{
+          0, db::BanKind::user, std::to_string(banned->account), banned->reason, banned->wall, db::kNoExpiry};
+      store("store a ban", [&stores, ban] { return stores.operation.bans.add(ban).status(); });
     }
   }
+}
+
+// Behind the rounds that are decided already: with the run's end all of its credit is final.
+void RunService::store_completion(const std::shared_ptr<Active>& active) {
+  const RunId run_id = active->manifest.run_id;
+  log_info("run '{}' is complete", run_id);
+  rounds_.add("store that the run is complete", in_this_term([this, run_id] {
+                return parts_.stores.training.runs.set_state(run_id, db::RunState::complete);
+              }));
+}
+
+// Behind the rounds that are decided already, and before those that are not: it takes back none of these.
+void RunService::void_credit(const std::shared_ptr<Active>& active, const core::CreditVoided& voided) {
+  log_warning("credit of computer {} from round {} on is taken back: {}", voided.peer.brief(), voided.from,
+              voided.reason);
+  rounds_.add("take credit back", in_this_term([this, active, account = voided.account,
+                                                request = request_of(active->manifest.run_id, voided)]() -> Status {
+                STARLING_ASSIGN(const db::CorrectionOutcome outcome,
+                                parts_.stores.credit.corrections.void_pending(request));
+                MutexLock lock(mutex_);
+                active->core->on_taken_back(account, outcome.taken_back.samples);
+                return {};
+              }));
 }
 
 // It is written behind the rounds that are decided already, which may confirm work of the account.

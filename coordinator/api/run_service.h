@@ -88,6 +88,8 @@ class RunService final : public reach::RelayRules {
   [[nodiscard]] std::optional<ServedRun> served() const;
   // core::RunCoordinator::devices(); empty without a run.
   [[nodiscard]] core::DevicesInUse devices() const;
+  // core::RunCoordinator::numeric_classes(); empty without a run.
+  [[nodiscard]] std::vector<core::ClassFigures> numeric_classes() const;
   // core::RunCoordinator::hosts(); empty without a run.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;
   // The rules of the operator's relay.
@@ -107,6 +109,8 @@ class RunService final : public reach::RelayRules {
   void carry_out(const std::shared_ptr<Active>& active, const std::vector<core::StoreOp>& ops);
   void store_lane(const std::shared_ptr<Active>& active, const core::LaneAssigned& assigned);
   void store_leases(const std::shared_ptr<Active>& active, const core::LeasesDealt& dealt);
+  void store_completion(const std::shared_ptr<Active>& active);
+  void void_credit(const std::shared_ptr<Active>& active, const core::CreditVoided& voided);
   void restart_probation(AccountId account);
   Status take_signing_key(Active& active) const;
   void store_statement(const std::shared_ptr<Active>& active, const core::ChainGrowth& growth);
