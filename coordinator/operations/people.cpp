@@ -99,6 +99,19 @@ Status set_vouched(const Desk& desk, const db::Account& account, bool vouched) {
   return note(desk, vouched ? "users vouch" : "users vouch --withdraw", account.display_name);
 }
 
+Status set_auditor(const Desk& desk, const db::Account& account, bool auditor) {
+  STARLING_TRY(desk.stores.people.keeper.set_auditor(account.id, auditor));
+  return note(desk, auditor ? "users auditor" : "users auditor --withdraw", account.display_name);
+}
+
+Result<WallTime> watch(const Desk& desk, const db::Account& account, Duration lasts) {
+  const WallTime until{desk.clock.wall_now().unix_ms + to_ms(lasts)};
+  STARLING_TRY(desk.stores.people.keeper.watch(account.id, until));
+  STARLING_TRY(
+      note(desk, "audit repeat", account.display_name, fmt::format("for {:g} hours", to_seconds(lasts) / 3600)));
+  return until;
+}
+
 Status set_hosts_max(const Desk& desk, const db::Account& account, std::optional<std::int64_t> most) {
   STARLING_TRY(desk.stores.people.keeper.set_hosts_max(account.id, most));
   return note(desk, "users computers", account.display_name, most ? std::to_string(*most) : "the usual number");

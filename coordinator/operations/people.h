@@ -25,6 +25,10 @@ Status approve(const Desk& desk, const db::Account& account);
 
 // The operator answers for the account, or does no longer.
 Status set_vouched(const Desk& desk, const db::Account& account, bool vouched);
+// The account's computers are the operator's own, and decide checks of others' work, or do so no longer.
+Status set_auditor(const Desk& desk, const db::Account& account, bool auditor);
+// The account's work is always checked for as long. Returns until when.
+Result<WallTime> watch(const Desk& desk, const db::Account& account, Duration lasts);
 // The most computers that the account may have; nothing: the project's usual number.
 Status set_hosts_max(const Desk& desk, const db::Account& account, std::optional<std::int64_t> most);
 

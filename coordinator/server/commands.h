@@ -163,6 +163,8 @@ Status show_user(const UsersOptions& options);
 Status approve_user(const UsersOptions& options);
 // The account has a say about others' work at once, or only after confirmed rounds of its own if `withdraws`.
 Status vouch_for_user(const UsersOptions& options);
+// Results of the account's computers decide checks of others' work, or do no longer if `withdraws`.
+Status make_auditor(const UsersOptions& options);
 Status set_computers(const UsersOptions& options);
 // Prints a link with which the user sets a new password as its last line.
 Status new_password_link(const UsersOptions& options);
@@ -248,6 +250,22 @@ struct AuditOptions {
 // Shows operators' actions, newest last; with `verify`, checks the log's chain instead: failed_precondition, with the
 // first line that does not fit.
 Status show_audit(const AuditOptions& options);
+
+// Which checks of volunteers' work to print, and their form.
+struct ChecksOptions {
+  std::filesystem::path directory;
+  std::string run;      // empty: all
+  bool missed = false;  // only those that found work wrong
+  int lines = 50;
+  bool json = false;
+  std::int64_t id = 0;       // the one to show
+  std::string lasts = "1h";  // how long it is repeated
+};
+// Lists the newest, newest last.
+Status list_checks(const ChecksOptions& options);
+Status show_check(const ChecksOptions& options);
+// Each round of the account that the check was about is checked for a while.
+Status repeat_check(const ChecksOptions& options);
 
 // The project to look at, served or not; JSON is for programs.
 struct StatusOptions {

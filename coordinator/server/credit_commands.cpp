@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kClaimsShown = 200;  // the newest
 
+db::Totals sum(const db::Totals& a, const db::Totals& b) { return {a.samples + b.samples, a.credit + b.credit}; }
+
 // Compares one run's sums; false when they do not agree.
 Result<bool> check_run(const Project& project, const db::CorrectionStore& corrections, const db::Run& run) {
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(run.manifest_envelope));
@@ -22,16 +24,25 @@ Result<bool> check_run(const Project& project, const db::CorrectionStore& correc
   fmt::print("run '{}'\n", run.run_id);
   fmt::print("  ledger       {:>16} samples {:>18.6f} credit, in {} lines, {} of them reversals\n",
              audit.ledger.samples, credit_of(audit.ledger), audit.lines, audit.reversals);
+  fmt::print("  final        {:>16} samples {:>18.6f} credit, and {:.6f} pending\n", audit.final_lines.samples,
+             credit_of(audit.final_lines), credit_of(audit.pending));
   fmt::print("  volunteers   {:>16} samples {:>18.6f} credit\n", audit.volunteers.samples, credit_of(audit.volunteers));
   fmt::print("  teams        {:>16} samples {:>18.6f} credit, and {:.6f} of volunteers in none\n", audit.teams.samples,
              credit_of(audit.teams), credit_of(audit.teamless));
   fmt::print("  constant     {:>16.6g} FLOP x 200 / 86400e9 = {:.9g} credit a sample: {:.6f} credit\n",
              manifest.flops_per_sample, a_sample, a_sample * static_cast<double>(audit.ledger.samples));
   if (audit.misvalued > 0) fmt::print("  PROBLEM  {} lines are not worth their samples\n", audit.misvalued);
+  if (audit.pending != audit.waiting) {
+    fmt::print("  PROBLEM  pending is kept as {} samples and {:.6f} credit, and the ledger has {} and {:.6f}\n",
+               audit.pending.samples, credit_of(audit.pending), audit.waiting.samples, credit_of(audit.waiting));
+  }
+  const bool all_final = sum(audit.final_lines, audit.pending) == audit.volunteers;
+  if (!all_final) fmt::print("  PROBLEM  final and pending credit do not add up to the volunteers'\n");
   if (audit.volunteers != audit.ledger) fmt::print("  PROBLEM  volunteers and ledger differ\n");
-  const db::Totals teams{audit.teams.samples + audit.teamless.samples, audit.teams.credit + audit.teamless.credit};
+  const db::Totals teams = sum(audit.teams, audit.teamless);
   if (audit.volunteers != teams) fmt::print("  PROBLEM  volunteers and teams differ\n");
-  return audit.misvalued == 0 && audit.volunteers == audit.ledger && audit.volunteers == teams;
+  return audit.misvalued == 0 && audit.pending == audit.waiting && all_final && audit.volunteers == audit.ledger &&
+         audit.volunteers == teams;
 }
 
 bool report(const char* what, const Status& status) {
@@ -55,7 +66,9 @@ Status check_credit(const std::filesystem::path& directory) {
     STARLING_ASSIGN(const bool agrees, check_run(project, stores.credit.corrections, run));
     good = good && agrees;
   }
-  good = report("every total is the sum of its ledger lines", stores.training.contributions.verify_totals()) && good;
+  good = report("every total is the sum of its ledger lines, and every pending one of those not final",
+                stores.training.contributions.verify_totals()) &&
+         good;
   good = report("every recent average is a replay of the ledger", stores.credit.corrections.verify_recent()) && good;
   if (good) return {};
   return Error{ErrorCode::failed_precondition,

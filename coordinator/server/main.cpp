@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coordinator/dataset/vocabulary.h"
+#include "coordinator/server/audit_options.h"
 #include "coordinator/server/commands.h"
 #include "shared/base/log.h"
 #include "shared/base/plain_text.h"
@@ -138,7 +139,6 @@ struct PeopleOptions {
 // Options of commands that look at a project and copy it.
 struct CareOptions {
   StatusOptions status;
-  AuditOptions audit;
   StatsOptions stats;
   BackupOptions backup;
   ScheduleOptions schedule;
@@ -460,6 +460,12 @@ void add_users(CLI::App& cli, Commands& commands) {
       vouch_for_user);
   named(vouch);
   vouch->add_flag("--withdraw", options.withdraws, "Do so no longer");
+  CLI::App* auditor =
+      add(users, "auditor",
+          "It is your own: what its computers find decides checks of others' work, where more would have to agree",
+          make_auditor);
+  named(auditor);
+  auditor->add_flag("--withdraw", options.withdraws, "Do so no longer");
   CLI::App* computers = add(users, "computers", "Set the most computers of one account", set_computers);
   named(computers);
   computers->add_option("N", options.computers, "0: the project's usual number")
@@ -584,16 +590,6 @@ void add_care(CLI::App& cli, Commands& commands) {
   directory_of(status, commands.care.status.directory);
   status->add_flag("--json", commands.care.status.json, "For programs");
   status->callback([&commands] { commands.chosen = [&commands] { return show_status(commands.care.status); }; });
-  CLI::App* audit = cli.add_subcommand("audit", "What operators did, by command or on their page, and when");
-  directory_of(audit, commands.care.audit.directory);
-  audit->add_option("--lines", commands.care.audit.lines, "How many, at most")
-      ->check(CLI::Range(1, db::kPageRowsMax))
-      ->capture_default_str();
-  auto* json = audit->add_flag("--json", commands.care.audit.json, "For programs: an object a line");
-  auto* verify = audit->add_flag("--verify", commands.care.audit.verify, "Check that no line was changed or removed");
-  verify->excludes(json);
-  audit->add_option("--noted", commands.care.audit.noted, "The digest that an earlier --verify told of")->needs(verify);
-  audit->callback([&commands] { commands.chosen = [&commands] { return show_audit(commands.care.audit); }; });
   CLI::App* schema = cli.add_subcommand("schema", "The number of the database's layout: older programs know fewer");
   directory_of(schema, commands.directory);
   schema->callback([&commands] { commands.chosen = [&commands] { return show_schema(commands.directory); }; });
@@ -666,6 +662,7 @@ int run_program(int argc, char** argv) {
   add_operators(cli, commands);
   add_keys(cli, commands);
   add_care(cli, commands);
+  add_audit(cli, commands.chosen);
   add_backup(cli, commands);
   cli.footer(kExample);  // this list only; every command has its own footer
   for (const auto& [command, example] : kExamples) teach(*cli.get_subcommand(command), example);

@@ -29,6 +29,16 @@ class Text {
   std::string text_;
 };
 
+// Members name their kind themselves.
+std::string label_text(std::string_view word) {
+  std::string text;
+  for (const char letter : word) {
+    if (letter == '"' || letter == '\\') text += '\\';
+    text += letter == '\n' ? ' ' : letter;
+  }
+  return text;
+}
+
 void add_requests(Text& text, const gate::Router& router) {
   const std::vector<gate::RouteFigures> routes = router.figures();
   text.begin("http_requests_total", "counter", "Requests answered, by route and status.");
@@ -103,6 +113,32 @@ void add_swarm(Text& text, const Observed& observed) {
            static_cast<double>(rounds->front().decided_at.unix_ms) / 1000);
 }
 
+// Over all runs, also those that are not served.
+void add_checks(Text& text, const db::CreditStores& credit, const api::RunService& run) {
+  if (const auto sums = credit.checks.sums("")) {
+    text.begin("work_checks_total", "counter", "Checks of volunteers' work, by what they found.");
+    text.value(static_cast<double>(sums->clean), "{found=\"right\"}");
+    text.value(static_cast<double>(sums->missed), "{found=\"wrong\"}");
+    text.value(static_cast<double>(sums->unchecked), "{found=\"nothing\"}");
+  }
+  if (const auto credited = credit.standings.credited("")) {
+    text.one("credit_pending", "gauge", "Credit that is not final yet.", db::credit_of(credited->pending));
+  }
+  const std::vector<core::ClassFigures> classes = run.numeric_classes();
+  if (classes.empty()) return;
+  text.begin("work_checks_of_class", "gauge", "Checks by kind of computer, since the server started.");
+  for (const core::ClassFigures& one : classes) {
+    const std::string label = label_text(one.name);
+    text.value(static_cast<double>(one.right), fmt::format("{{class=\"{}\",found=\"right\"}}", label));
+    text.value(static_cast<double>(one.wrong), fmt::format("{{class=\"{}\",found=\"wrong\"}}", label));
+  }
+  text.begin("work_distance", "gauge",
+             "How far apart honest computers' gradients are, by kind: 99.9 % of them, relative.");
+  for (const core::ClassFigures& one : classes) {
+    text.value(one.distance, fmt::format("{{class=\"{}\"}}", label_text(one.name)));
+  }
+}
+
 void add_relay(Text& text, const reach::RelayServer* relay) {
   if (relay == nullptr) return;
   const reach::RelayStats stats = relay->stats();
@@ -148,6 +184,7 @@ std::string metrics_text(const Observed& observed) {
   add_requests(text, observed.router);
   add_gate(text, observed.gate.stats());
   add_swarm(text, observed);
+  add_checks(text, observed.database.stores().credit, observed.run);
   add_relay(text, observed.relay);
   add_database(text, observed);
   return text.take();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/api/run_report.h"
+#include "coordinator/core/audit_standing.h"
 #include "coordinator/dataset/examples.h"
 #include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
@@ -23,9 +24,23 @@
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/model_layout.h"
+#include "shared/run/round_parts.h"
 
 namespace starling::server {
 namespace {
+
+void print_audits(const wire::RunManifest& manifest) {
+  if (manifest.round.audit_rate <= 0) {
+    const std::string why = wire::why_not_audited(manifest);
+    fmt::print("  checks    nobody's work is recomputed{}\n", why.empty() ? ": audit_rate is 0" : ": " + why);
+    return;
+  }
+  fmt::print(
+      "  checks    one round in {:.0f} of each volunteer is recomputed by others; credit is final after {} rounds\n",
+      1 / manifest.round.audit_rate, core::rounds_pending(manifest.round.audit_rate));
+  if (manifest.round.audit_never_bans) fmt::print("            a third false round bans nobody: audit_never_bans\n");
+  for (const std::string& gap : wire::left_out_of_audits(manifest)) fmt::print("            {}\n", gap);
+}
 
 void print_created(const wire::RunManifest& manifest, const std::filesystem::path& directory) {
   fmt::print("run '{}' is ready, paused\n", manifest.run_id);
@@ -46,6 +61,7 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   }
   fmt::print("  begins    with state {}, which is signed\n", manifest.initial_state_digest.brief());
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
+  print_audits(manifest);
   fmt::print("start it with: starling-coordinator run start {} {}\n", shell_word(directory.string()),
              shell_word(manifest.run_id));
   fmt::print("{}\n", manifest.run_id);
@@ -130,8 +146,10 @@ void print_report(const api::RunReport& report) {
     fmt::print("  set aside    {} samples: no computer gets a finite gradient of them (doctor says which they are)\n",
                report.epochs->set_aside);
   }
-  fmt::print("  ledger       {} samples, {:.3f} credit, {} volunteers\n", report.totals.samples,
-             credit_of(report.totals), report.volunteers);
+  fmt::print("  ledger       {} samples, {:.3f} credit{}, {} volunteers\n", report.totals.samples,
+             credit_of(report.totals),
+             report.pending.credit > 0 ? fmt::format(" ({:.3f} of it pending)", credit_of(report.pending)) : "",
+             report.volunteers);
   for (const db::VolunteerTotals& row : report.rows) {
     fmt::print("    {:<34} {:>12} samples {:>12.3f} credit\n", row.display_name, row.totals.samples,
                credit_of(row.totals));
@@ -171,6 +189,7 @@ Status take_run_over(const CreateOptions& options, const Project& project, manif
   STARLING_TRY(take_data_over(wanted, staged.folder(), options.held_out_may_repeat, project.files.artefacts()));
   STARLING_TRY(check_mask(manifest, staged.folder()));
   if (wire::has_program(manifest.model)) {
+    if (manifest.round.audit_rate > 0) STARLING_TRY(check_audited_script(wanted.source));
     STARLING_TRY(import_script(wanted.source, staged.folder(), manifest.model.script));
   }
   const Status sound = wire::check_manifest(manifest);

@@ -131,6 +131,7 @@ web::ServerView server_view(const Observed& observed) {
   view.backup_failure = observed.backups.state().failure;
   if (const auto served = observed.run.served()) view.failing = served->failing;
   view.devices = observed.run.devices();
+  view.classes = observed.run.numeric_classes();
   return view;
 }
 

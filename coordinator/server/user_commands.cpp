@@ -89,6 +89,10 @@ Status show_user(const UsersOptions& options) {
   } else if (opened.account.vouched) {
     fmt::print("you vouched for it\n");
   }
+  if (opened.account.auditor) fmt::print("yours: what its computers find decides checks of others' work\n");
+  if (opened.account.watched_until.unix_ms > opened.clock.wall_now().unix_ms) {
+    fmt::print("each round of it is checked until {}\n", local_time(opened.account.watched_until));
+  }
   fmt::print("may have {} computers\n", opened.account.hosts_max.value_or(opened.project.config.hosts_per_account));
   if (opened.account.state == db::AccountState::waiting) fmt::print("waits for your approval: users approve\n");
   if (standings.pinned) {
@@ -124,6 +128,18 @@ Status vouch_for_user(const UsersOptions& options) {
                          ? fmt::format("'{}' has a say after {} confirmed rounds; it has {}",
                                        opened.account.display_name, db::kConfirmedEnough, opened.account.confirmed)
                          : fmt::format("'{}' has a say now", opened.account.display_name));
+  return {};
+}
+
+Status make_auditor(const UsersOptions& options) {
+  STARLING_ASSIGN(const Opened opened, open_for(options));
+  STARLING_TRY(operations::set_auditor(opened.desk(), opened.account, !options.withdraws));
+  fmt::print("{}\n", options.withdraws
+                         ? fmt::format("'{}' checks others' work like anybody; it has a say still: users vouch "
+                                       "--withdraw",
+                                       opened.account.display_name)
+                         : fmt::format("what computers of '{}' find decides checks of others' work now",
+                                       opened.account.display_name));
   return {};
 }
 

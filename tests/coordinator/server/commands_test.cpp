@@ -8,6 +8,8 @@
 
 #include "coordinator/server/staged_artefacts.h"
 #include "db/schema/migrate.h"
+#include "db/sqlite/open.h"
+#include "db/stores/database.h"
 #include "shared/base/files.h"
 #include "tests/coordinator/server/server_harness.h"
 
@@ -170,6 +172,70 @@ TEST_CASE("a retired run is on no list and starts no more, and a new one is made
   CHECK(audit.says("run retire"));
   CHECK(audit.says("(command)"));
   CHECK(server.command({"audit", server.directory, "--lines", "1", "--json"}).says(R"("action":"run start")"));
+}
+
+TEST_CASE("checks of work are listed and shown, and credit that waits for them adds up or the difference is named") {
+  TestServer server;
+  REQUIRE(server.create_run("one").status == 0);
+  const std::string& project = server.directory;
+  CHECK(server.command({"audit", "list", project}).says("checks of work: 0 right, 0 wrong"));
+  PeerId peer;
+  peer.bytes.fill(0xab);
+  {
+    const auto database = db::Database::open(project + "/coordinator.db", {}).value();
+    const db::Stores& stores = database->stores();
+    const AccountId ada = stores.people.accounts.join({"Ada", peer, {}, {1000}}).value();
+    db::RoundResult result;
+    result.record.run_id = "one";
+    result.wait = 2;
+    result.contributions = {{peer, ada, 1, 0, {1000}}};
+    REQUIRE(stores.training.contributions.append(result).ok());
+    db::WorkCheck check{0, "one", 3, peer, ada, db::Verdict::clean, {peer}, 4e-7, "", {1'718'000'000'000}};
+    REQUIRE(stores.credit.checks.add(check).ok());
+    check.round = 4;
+    check.verdict = db::Verdict::missed;
+    check.distance = 1;
+    check.why = "it sent zeros";
+    REQUIRE(stores.credit.checks.add(check).ok());
+  }
+  const Ended list = server.command({"audit", "list", project, "one"});
+  CHECK(list.says("checks of work: 1 right, 1 wrong, 0 not made in time"));
+  CHECK(list.says("4e-07"));
+  CHECK(list.says("it sent zeros"));
+  const Ended missed = server.command({"audit", "list", project, "--missed", "--json"});
+  CHECK(missed.output.find("\"clean\"") == std::string::npos);
+  CHECK(missed.says(R"("id":2,"unix_ms":1718000000000,"run_id":"one","round":4,"verdict":"missed","volunteer":"Ada")"));
+  const Ended shown = server.command({"audit", "show", project, "2"});
+  CHECK(shown.says("check 2 of"));
+  CHECK(shown.says("abababab"));
+  CHECK(shown.says("1 miss in this run, 0 right in a row"));
+  CHECK(server.command({"audit", "show", project, "9"}).says("there is no check 9"));
+  CHECK(server.command({"audit", "repeat", project, "9"}).says("there is no check 9"));
+  CHECK(server.command({"audit", "repeat", project, "2", "--for", "soon"}).says("soon"));
+  const Ended repeated = server.command({"audit", "repeat", project, "2", "--for", "2h"});
+  CAPTURE(repeated.output);
+  CHECK(repeated.status == 0);
+  CHECK(repeated.says("each round of the computers of Ada is checked until"));
+  CHECK(server.command({"users", "show", project, "Ada"}).says("each round of it is checked until"));
+  CHECK(server.command({"users", "auditor", project, "Ada"}).says("decides checks of others' work now"));
+  CHECK(server.command({"users", "show", project, "Ada"}).says("yours"));
+  CHECK(server.command({"users", "auditor", project, "Ada", "--withdraw"}).status == 0);
+  CHECK(server.command({"audit", project}).says("for 2 hours"));
+  CHECK(server.command({"audit", "list", project, "nosuch"}).says("nosuch"));
+  CHECK(server.command({"audit", "list", "--help"}).says("Example"));
+  CHECK(server.command({"audit", project}).says("run create"));
+  CHECK(server.command({"audit"}).status == 2);
+
+  CHECK(server.command({"credit", "check", project}).says("and 0.000000 pending"));
+  {
+    db::Connection connection = db::open_file(project + "/coordinator.db", {.mode = db::OpenMode::read_write}).value();
+    REQUIRE(connection.execute("UPDATE pending SET samples = samples + 1 WHERE kind = 0").ok());
+  }
+  const Ended broken = server.command({"credit", "check", project});
+  CHECK(broken.status == 1);
+  CHECK(broken.says("PROBLEM  pending is kept as 2 samples"));
+  CHECK(broken.says("final and pending credit do not add up"));
+  CHECK(broken.says("pending tally 0 of 1 in run 1"));
 }
 
 TEST_CASE("half an import of a process that was killed is removed at the next start, one under way is not") {

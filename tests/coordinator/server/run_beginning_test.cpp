@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "coordinator/server/run_script.h"
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
@@ -121,6 +122,25 @@ TEST_CASE("run sign names the first state of a run that does not") {
   leave_open(server);
   REQUIRE(server.command({"run", "sign", server.directory}).status == 0);
   CHECK(stored_manifest(server).initial_state_digest == named.initial_state_digest);
+}
+
+TEST_CASE("a program that draws random numbers is known by the text of its code") {
+  CHECK(random_call_in("").empty());
+  CHECK(random_call_in("  _0 = torch.relu(x)\n  return torch.mul(_0, 2)").empty());
+  CHECK(random_call_in("  _0 = torch.dropout(x, 0.10000000000000001, True)") == "torch.dropout");
+  CHECK(random_call_in("  noise = torch.randn_like(x)") == "torch.rand");
+  const starling::testing::TempDir folder;
+  manifest::ManifestSource source;
+  source.program = folder / "model.pt";
+  CHECK(check_audited_script(source).ok());  // that it is missing is said elsewhere
+  // Across the edge of two pieces.
+  const std::string edge = std::string((1 << 20) - 4, 'x') + "torch.dropout(x, 0.5, True)" + std::string(5000, 'x');
+  REQUIRE(write_file_atomically(source.program, edge).ok());
+  const Status refused = check_audited_script(source);
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().message.find("calls torch.dropout") != std::string::npos);
+  REQUIRE(write_file_atomically(source.program, std::string(3 << 20, 'x')).ok());
+  CHECK(check_audited_script(source).ok());
 }
 
 TEST_CASE("a program's run begins with the parameters of the file that was published") {

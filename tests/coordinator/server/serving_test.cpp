@@ -138,7 +138,8 @@ TEST_CASE("the operator's own door has health and metrics, and the public one no
                            "starling_http_requests_total{route=\"/leaderboard\",code=\"200\"} 1\n",
                            "starling_http_request_seconds_count{route=\"/leaderboard\"} 1\n",
                            "starling_peers{state=\"training\"} 0\n", "starling_db_bytes ", "starling_run_round 0\n",
-                           "starling_peers_reach{how=\"relay\"} 0\n", "starling_relay_bytes_total 0\n"}) {
+                           "starling_peers_reach{how=\"relay\"} 0\n", "starling_relay_bytes_total 0\n",
+                           "starling_work_checks_total{found=\"wrong\"} 0\n", "starling_credit_pending 0\n"}) {
     CAPTURE(line);
     CHECK_MESSAGE(metrics.find(line) != std::string::npos, metrics);
   }

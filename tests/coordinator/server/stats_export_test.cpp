@@ -48,7 +48,7 @@ struct Project {
     ada = join("Ada & <Bob>", 1);
     ben = join("Ben", 2);
     eve = join("Eve", 3);
-    join("Idle", 4);
+    idle = join("Idle", 4);
     REQUIRE(stores.people.teams.found(ada, "Swans", kNow).ok());
     REQUIRE(stores.people.keeper.show_computers(ada, true).ok());
     REQUIRE(stores.people.keeper.label_host(ada, peer(1), "adas-laptop.example.org").ok());
@@ -87,6 +87,7 @@ struct Project {
   AccountId ada = 0;
   AccountId ben = 0;
   AccountId eve = 0;
+  AccountId idle = 0;
 };
 
 }  // namespace
@@ -112,6 +113,28 @@ TEST_CASE_FIXTURE(Project, "volunteers, teams and computers with credit are told
   CHECK(has(hosts, R"({"id":2,"total_credit":2,)"));
   const auto tables = read_file(folder / "tables.xml", 4096);
   CHECK(has(*tables, " <update_time>1718000000</update_time>\n <nusers_total>3</nusers_total>\n"));
+}
+
+TEST_CASE_FIXTURE(Project, "totals are of final credit, and nobody is listed who has none") {
+  db::RoundResult result;
+  result.record.run_id = "one";
+  result.record.round = 9;
+  result.wait = 3;
+  result.contributions = {{peer(1), ada, 10, 500'000, kNow}, {peer(4), idle, 10, 500'000, kNow}};
+  REQUIRE(stores.training.contributions.append(result).ok());
+  CHECK(write().users == 3);
+  CHECK(has(table("user.gz"), " <name>Ada &amp; &lt;Bob&gt;</name>\n"));
+  CHECK(has(table("user.gz"), " <total_credit>3.000000</total_credit>\n"));
+  CHECK(has(table("team.gz"), " <total_credit>3.000000</total_credit>\n"));
+  CHECK_FALSE(has(table("user.gz"), "Idle"));
+  CHECK(has(table("host.jsonl.gz"), R"({"id":1,"userid":1,"total_credit":3,)"));
+  result.record.round = 12;
+  result.final_below = 10;
+  result.contributions.resize(1);
+  REQUIRE(stores.training.contributions.append(result).ok());
+  CHECK(write().users == 4);
+  CHECK(has(table("user.gz"), " <total_credit>3.500000</total_credit>\n"));
+  CHECK(has(table("user.gz"), "Idle"));
 }
 
 TEST_CASE_FIXTURE(Project, "no file has a field that is not meant for everybody, or an address, or a computer's name") {
