@@ -60,6 +60,12 @@ gate::Response AccountSite::account(const Visit& visit, const Status& problem, c
   shown.hosts = *hosts;
   if (const auto team = stores.people.teams.of(account->id); team.ok()) shown.team = *team;
   if (const auto claims = stores.credit.claims.of(account->id); claims.ok()) shown.unconfirmed = *claims;
+  const auto profile = stores.credit.standings.profile({db::Holder::volunteer, account->id, shown.frame.now, 1});
+  if (profile.ok()) {
+    shown.earned = profile->standing.earned(db::Board::total);
+    shown.pending = profile->pending;
+  }
+  if (const auto checks = stores.credit.checks.sums_of(account->id); checks.ok()) shown.checks = *checks;
   shown.wanted_team = cut_text(visit.request.parameter("team"), wire::kDisplayNameBytesMax);
   return page(visit, render_account(shown), problem.ok() ? 200 : 400);
 }
@@ -76,6 +82,8 @@ gate::Response AccountSite::export_data(const Visit& visit) {
   data.hosts = *hosts;
   if (const auto login = parts.stores.people.logins.of(id); login.ok()) data.login = *login;
   if (const auto claims = parts.stores.credit.claims.of(id); claims.ok()) data.unconfirmed = *claims;
+  if (const auto sum = parts.stores.credit.standings.pending(db::Holder::volunteer, id); sum.ok()) data.pending = *sum;
+  if (const auto checks = parts.stores.credit.checks.sums_of(id); checks.ok()) data.checks = *checks;
   for (int i = 0; i < kLedgerPagesMax; ++i) {
     const auto lines = parts.stores.training.contributions.entries_of(
         id, {.limit = db::kPageRowsMax, .offset = std::int64_t{i} * db::kPageRowsMax});

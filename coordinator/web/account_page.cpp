@@ -49,6 +49,7 @@ void add_computers(std::string& html, const AccountPage& page) {
     html += "</ul>\n";
   }
   html += unconfirmed_claims(page.unconfirmed);
+  html += checked_work(page.checks);
   html += "<h3 id=\"link\">Link a computer</h3>\n";
   if (page.code.empty()) {
     html += button_form("/account/code", page.frame.token, "", "Show a code") + "\n";
@@ -60,6 +61,13 @@ void add_computers(std::string& html, const AccountPage& page) {
         escape(page.code), escape(page.code_link));
   }
   html += "</section>\n";
+}
+
+std::string credit_line(const AccountPage& page) {
+  if (page.earned.credit == 0) return "";
+  return fmt::format("<p>{} credit{}</p>\n", short_number(credit_of(page.earned)),
+                     page.pending.credit == 0 ? ", all of it <a href=\"/credit#pending\">final</a>."
+                                              : pending_note(page.pending) + " until the work is checked.");
 }
 
 void add_profile(std::string& html, const AccountPage& page) {
@@ -164,6 +172,7 @@ std::string render_account(const AccountPage& page) {
       "on "
       "the leaderboard</a>.</p>\n",
       utc(page.account.created).substr(0, 10), page.account.id, net::url_encode(page.account.display_name));
+  html += credit_line(page);
   html += "</section>\n<div class=\"two\"><div>\n";
   add_computers(html, page);
   add_team(html, page);
@@ -196,6 +205,12 @@ std::string personal_data_json(const PersonalData& data) {
   writer.open("unconfirmed_claims", '{');
   writer.integer("claims", data.unconfirmed.claims);
   writer.integer("samples", data.unconfirmed.samples);
+  writer.close('}');
+  writer.number("pending_credit", credit_of(data.pending));
+  writer.open("work_checks", '{');
+  writer.integer("clean", data.checks.clean);
+  writer.integer("missed", data.checks.missed);
+  writer.integer("unchecked", data.checks.unchecked);
   writer.close('}');
   writer.close('}');
   return std::move(writer.str());

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/stores/check_store.h"
 #include "db/stores/people_stores.h"
 #include "shared/base/clock.h"
 
@@ -50,6 +51,9 @@ struct AccountPage {
   std::optional<db::Team> team = std::nullopt;  // the team they belong to
   std::string wanted_team = {};                 // the team from the address, which they may want to join
   db::ClaimSums unconfirmed = {};               // sums over all their computers
+  db::Totals earned = {};                       // in all runs
+  db::Totals pending = {};                      // part of it
+  db::CheckSums checks = {};                    // found in their computers' work
 };
 std::string render_account(const AccountPage& page);
 
@@ -62,6 +66,8 @@ struct PersonalData {
   std::vector<db::LedgerEntry> ledger;  // newest first
   db::ClaimSums unconfirmed;            // claims of the last ninety days that no group confirmed
   WallTime now;
+  db::Totals pending{};    // credit that is not final yet
+  db::CheckSums checks{};  // found in their computers' work
 };
 std::string personal_data_json(const PersonalData& data);
 

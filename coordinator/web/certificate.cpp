@@ -102,7 +102,10 @@ std::string render_certificate(const CertificateData& data) {
   add_text(svg, 516, 24, "",
            fmt::format("{} samples accepted · {} floating-point operations", grouped(certified.total.samples),
                        power_text(flop_of(certified.total))));
-  add_text(svg, 570, 22, "fill=\"#5b6072\"", utc({certified.day * kMsPerDay}).substr(0, 10));
+  if (data.more_waits) {
+    add_text(svg, 543, 16, "fill=\"#5b6072\"", "and more, which is not final yet and not counted here");
+  }
+  add_text(svg, 574, 22, "fill=\"#5b6072\"", utc({certified.day * kMsPerDay}).substr(0, 10));
   add_text(svg, 616, 15, "fill=\"#5b6072\" font-family=\"monospace\"", escape(data.code));
   add_text(svg, 642, 15, "fill=\"#5b6072\"", fmt::format("may be checked at {}", escape(data.check_at)));
   return svg + "</svg>\n";

@@ -14,7 +14,7 @@ namespace starling::web {
 struct Certified {
   AccountId account_id = 0;
   std::int64_t day = 0;  // days since 1970-01-01 UTC
-  db::Totals total;
+  db::Totals total;      // final credit only
   friend bool operator==(const Certified&, const Certified&) = default;
 };
 
@@ -29,7 +29,8 @@ struct CertificateData {
   std::string name;
   Certified certified;
   std::string code;
-  std::string check_at;  // the address of the page that checks codes
+  std::string check_at;     // the address of the page that checks codes
+  bool more_waits = false;  // there is credit that is not final yet, and not certified
 };
 // An SVG page, in landscape, that can be printed on A4 or Letter.
 std::string render_certificate(const CertificateData& data);

@@ -26,6 +26,11 @@ constexpr std::string_view kDetails = R"html(<section class="prose">
 <h2>When it counts</h2>
 <p>A round is credited as soon as its group has reported and the ledger is on the disk; no nightly job, no waiting list.
 You may leave at any second: what was accepted stays yours. A contribution counts once, whatever is sent twice.</p>
+<h2 id="pending">Pending credit</h2>
+<p>Some runs have some of the work computed again by others. Their credit counts on every board at once, but it is
+<i>pending</i> for a number of rounds that the run's description says. A computer whose work turns out to be wrong loses what
+is still pending; everything else becomes final, also when nobody had the time to check it. Certificates, and the totals in
+files for statistics sites, are of final credit only.</p>
 <h2>The recent average</h2>
 <p>Credit a day, of which half is forgotten every 7 days. 100 credits every day show as 50 after a week, 75 after two, 94
 after four; a week without training halves it. It is what the leaderboard is ordered by, so that newcomers are seen.</p>
@@ -36,7 +41,8 @@ after four; a week without training halves it. It is what the leaderboard is ord
 reason; totals and averages become what they would have been.</p>
 <h2>It adds up</h2>
 <p>The sum over all volunteers is the sum over all ledger lines, and each line is its samples times the run's constant. The
-operator can check that at any time with <code>starling-coordinator credit check</code>.</p>
+operator can check that at any time with <code>starling-coordinator credit check</code>, and that final and pending credit add
+up to it.</p>
 )html";
 
 void add_example(std::string& html, const ShownRun& run) {
@@ -57,10 +63,18 @@ std::string render_credit_page(const CreditPageData& data) {
   html += "</section>\n";
   html += kDetails;
   html += fmt::format(
-      "<p>Now: {} with {} credit for {} samples.</p>\n<h2>Elsewhere</h2>\n<p><a href=\"/certificate\">Is a certificate "
+      "<p>Now: {} with {} credit{} for {} samples.</p>\n<h2>Elsewhere</h2>\n<p><a href=\"/certificate\">Is a "
+      "certificate "
       "real?</a> &middot; <a href=\"/stats/\">Files for statistics sites</a>, and what is in them</p>\n</section>\n",
-      plural(data.volunteers, "volunteer"), short_number(credit_of(data.totals)), grouped(data.totals.samples));
+      plural(data.volunteers, "volunteer"), short_number(credit_of(data.totals)),
+      data.pending.credit > 0 ? fmt::format(", {} of it pending,", short_number(credit_of(data.pending))) : "",
+      grouped(data.totals.samples));
   return framed({data.project, "How credit is counted", "", "/credit", 0, data.now}, html);
+}
+
+std::string pending_note(const db::Totals& pending) {
+  if (pending.credit == 0) return "";
+  return fmt::format("; {} <a href=\"/credit#pending\">pending</a>", short_number(credit_of(pending)));
 }
 
 std::string unconfirmed_claims(const db::ClaimSums& sums) {
@@ -68,6 +82,21 @@ std::string unconfirmed_claims(const db::ClaimSums& sums) {
   return fmt::format(
       "<p class=\"what\">Not confirmed, and <a href=\"/credit\">not credited</a>: {} in {} of the last 90 days.</p>\n",
       plural(sums.samples, "sample"), plural(sums.claims, "round"));
+}
+
+std::string checked_work(const db::CheckSums& sums) {
+  if (sums.checked() == 0) return "";
+  const auto times = [](std::int64_t count) { return count == 1 ? std::string("once") : grouped(count) + " times"; };
+  if (sums.missed == 0) {
+    return fmt::format("<p class=\"what\">Their work was checked {}, all right.</p>\n", times(sums.checked()));
+  }
+  return fmt::format(
+      "<p class=\"box bad\">Their work was checked {} and found wrong {}; credit that was <a "
+      "href=\"/credit#pending\">pending</a> is taken back then. The usual cause is memory or a graphics card that runs "
+      "too fast or too hot: <i>Test this computer</i> in Starling's window, or <code>starling doctor "
+      "--self-test</code>, "
+      "looks for that.</p>\n",
+      times(sums.checked()), times(sums.missed));
 }
 
 }  // namespace starling::web

@@ -6,6 +6,7 @@
 
 #include "shared/base/plain_text.h"
 #include "shared/crypto/digest.h"
+#include "shared/wire/base64.h"
 
 namespace starling::web {
 namespace {
@@ -13,18 +14,6 @@ namespace {
 constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::int64_t kHourMs = 60 * kMinuteMs;
 constexpr std::int64_t kDayMs = 24 * kHourMs;
-
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t word = 0;
-    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? bytes[i + k] : 0u);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kLetters[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -94,6 +83,8 @@ void add_cell(std::string& html, std::string_view term, std::string_view value, 
   html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
 }
 
-std::string csp_hash(std::string_view text) { return fmt::format("'sha256-{}'", base64(crypto::sha256(text).bytes)); }
+std::string csp_hash(std::string_view text) {
+  return fmt::format("'sha256-{}'", wire::base64(crypto::sha256(text).bytes));
+}
 
 }  // namespace starling::web

@@ -246,9 +246,11 @@ std::string render_leaderboard(const LeaderboardData& data) {
   }
   add_table(html, data);
   html += fmt::format(
-      "<p class=\"what\">Recent average: credit a day, half of which is forgotten every 7 days. <a "
-      "href=\"/credit\">How "
-      "credit is counted</a>. This page as <a href=\"{}\">CSV</a> or <a href=\"{}\">JSON</a>.</p>\n</section>\n",
+      "<p class=\"what\">Recent average: credit a day, half of which is forgotten every 7 days. Credit counts here at "
+      "once; while it is <a href=\"/credit#pending\">pending</a>, it is taken back where a check finds the work wrong. "
+      "<a "
+      "href=\"/credit\">How credit is counted</a>. This page as <a href=\"{}\">CSV</a> or <a "
+      "href=\"{}\">JSON</a>.</p>\n</section>\n",
       address(data.query, "/leaderboard.csv"), address(data.query, "/v1/leaderboard.json"));
   return framed({data.project, "Leaderboard", "", "/leaderboard", 0, data.now}, html);
 }

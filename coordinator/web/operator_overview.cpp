@@ -5,6 +5,7 @@
 #include "coordinator/web/html.h"
 #include "coordinator/web/operator_frame.h"
 #include "coordinator/web/operator_pages.h"
+#include "shared/net/url.h"
 
 namespace starling::web {
 namespace {
@@ -70,6 +71,51 @@ void add_devices(std::string& html, const core::DevicesInUse& devices) {
   html += "<section>\n<h2>What computes</h2>\n<ul class=\"list\">\n";
   for (const std::string& line : lines) html += fmt::format("<li><div>{}</div></li>\n", escape(line));
   html += "</ul>\n</section>\n";
+}
+
+// Kinds of computers whose work was checked: one that is wrong often may have a broken driver.
+void add_classes(std::string& html, const std::vector<core::ClassFigures>& classes) {
+  if (classes.empty()) return;
+  html += "<p class=\"what\">Kinds of computers, by their arithmetic:</p>\n<ul class=\"list\">\n";
+  for (const core::ClassFigures& one : classes) {
+    const std::string apart =
+        one.distance > 0 ? fmt::format(", honest ones within {:.0e} of each other", one.distance) : "";
+    html +=
+        fmt::format("<li><div>{}{}<small>{} right, {} wrong{}; differences up to {:.0e} are borne</small></div></li>\n",
+                    escape(one.name), one.is_suspicious() ? " <b>is wrong often</b>" : "", grouped(one.right),
+                    grouped(one.wrong), apart, one.tolerance);
+  }
+  html += "</ul>\n";
+}
+
+void add_misses(std::string& html, const OverviewPage& page) {
+  if (page.missed.empty()) return;
+  html += "<ul class=\"list\">\n";
+  for (const auto& [check, name] : page.missed) {
+    const std::string who =
+        name.empty() ? "A computer without a name"
+                     : fmt::format("<a href=\"/people?sought={}\">{}</a>", net::url_encode(name), escape(name));
+    html += fmt::format("<li><div>{}, {}<small>round {} of {}: wrong {}. Check {}</small></div></li>\n", who,
+                        ago(check.at, page.frame.form.now), grouped(check.round), escape(check.run_id),
+                        escape(check.why), check.id);
+  }
+  html += "</ul>\n";
+}
+
+// Nothing where no run's work is checked.
+void add_checks(std::string& html, const OverviewPage& page) {
+  const db::CheckSums& sums = page.checks;
+  if (sums.checked() + sums.unchecked == 0 && page.pending.credit == 0) return;
+  html += "<section>\n<h2>Work checks</h2>\n<dl>\n";
+  add_cell(html, "Checked", grouped(sums.checked()), "by computing it again");
+  add_cell(html, "Missed", grouped(sums.missed), sums.missed == 0 ? "all work was right" : "the work was wrong");
+  add_cell(html, "Not checked", grouped(sums.unchecked), "nobody could in time");
+  add_cell(html, "Pending credit", short_number(credit_of(page.pending)), "final after some rounds");
+  html += "</dl>\n";
+  add_misses(html, page);
+  add_classes(html, page.server.classes);
+  html += "<p class=\"what\">All of them: <code>audit list --missed</code>; by whom: <code>audit show</code>.</p>\n";
+  html += "</section>\n";
 }
 
 void add_run(std::string& html, const OverviewPage& page, const db::Run& run) {
@@ -162,6 +208,7 @@ std::string render_overview(const OverviewPage& page) {
   html += "</section>\n";
   add_now(html, page);
   add_devices(html, page.server.devices);
+  add_checks(html, page);
   html += "<div class=\"two\">\n";
   add_runs(html, page);
   add_maintenance(html, page);

@@ -8,6 +8,7 @@
 
 #include "coordinator/core/devices_in_use.h"
 #include "coordinator/core/failing_members.h"
+#include "coordinator/core/numeric_classes.h"
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/web/account_pages.h"
 #include "coordinator/web/form.h"
@@ -26,6 +27,7 @@ struct ServerView {
   WallTime certificate_ends = {};
   core::FailingMembers failing = {};  // in the run that is served
   core::DevicesInUse devices = {};    // so are these
+  std::vector<core::ClassFigures> classes = {};
 };
 
 // The frame of each of an operator's pages.
@@ -33,6 +35,12 @@ struct OperatorFrame {
   FormFrame form;
   std::string name;  // the operator's name
   db::OperatorRole role = db::OperatorRole::all;
+};
+
+// Work that was found wrong, and whose it is.
+struct MissShown {
+  db::WorkCheck check;
+  std::string name;  // the account's; empty: it has none
 };
 
 // The first page for operators, read from the database and the server at one moment.
@@ -44,7 +52,10 @@ struct OverviewPage {
   db::Activity activity;
   std::optional<WallTime> last_round;
   std::optional<operations::Maintenance> maintenance;
-  Form typed{""};  // the form that failed, to be filled in again in part
+  Form typed{""};                   // the form that failed, to be filled in again in part
+  db::CheckSums checks{};           // found in volunteers' work, in all runs
+  db::Totals pending{};             // credit that waits for such checks
+  std::vector<MissShown> missed{};  // the newest
 };
 std::string render_overview(const OverviewPage& page);
 

@@ -24,6 +24,7 @@ constexpr std::int64_t kKnownSeconds = std::int64_t{365} * 24 * 3600;
 constexpr int kWaitingShown = 100;
 constexpr std::size_t kBansShown = 100;
 constexpr int kNewsShown = 100;
+constexpr int kMissesShown = 3;
 constexpr int kAuditShown = 100;
 
 // An operator's login, in the form in which the password guard asks for it.
@@ -181,6 +182,14 @@ Result<std::string> OperatorSite::overview(const Visit& visit) const {
     STARLING_ASSIGN(const auto rounds, stores.training.runs.rounds(page.server.run->run_id, {.limit = 1}));
     if (!rounds.empty()) page.last_round = rounds.front().decided_at;
   }
+  STARLING_ASSIGN(page.checks, stores.credit.checks.sums(""));
+  STARLING_ASSIGN(const auto missed, stores.credit.checks.list({"", true, {.limit = kMissesShown}}));
+  for (const db::WorkCheck& check : missed) {
+    STARLING_ASSIGN(const db::Account account, stores.people.accounts.find_account(check.account_id));
+    page.missed.push_back({check, account.display_name});
+  }
+  STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(""));
+  page.pending = credited.pending;
   return render_overview(page);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/loss_curve.h"
 #include "coordinator/web/page.h"
@@ -20,7 +21,7 @@ void add_figures(std::string& html, const PastRunData& data) {
            run.shown.rounds_max > 0 ? fmt::format("of {} planned", grouped(run.shown.rounds_max)) : "without a plan");
   if (run.epochs) add_epochs(html, *run.epochs);
   add_cell(html, "Accepted", grouped(run.totals.samples),
-           fmt::format("samples, {} credit", short_number(credit_of(run.totals))));
+           fmt::format("samples, {} credit{}", short_number(credit_of(run.totals)), pending_note(run.pending)));
   add_cell(html, "Volunteers", grouped(run.volunteers), "trained it");
   html += "</dl>\n";
 }

@@ -50,12 +50,19 @@ void add_figures(std::string& html, const db::Profile& profile, WallTime now) {
   add_cell(html, "Recent average", short_number(db::decayed(standing.recent, now)),
            "credit a day; " + rank(standing.rank, profile.ranked));
   const db::Totals& total = standing.earned(db::Board::total);
-  add_cell(html, "Total credit", short_number(credit_of(total)), rank(profile.total_rank, 0));
+  add_cell(html, "Total credit", short_number(credit_of(total)),
+           rank(profile.total_rank, 0) + pending_note(profile.pending));
   add_cell(html, "Samples accepted", grouped(total.samples),
            standing.last_contribution.unix_ms > 0 ? "last " + ago(standing.last_contribution, now) : "none yet");
   add_cell(html, "Last 7 days", short_number(credit_of(standing.earned(db::Board::week))),
            fmt::format("{} in the last 24 hours", short_number(credit_of(standing.earned(db::Board::day)))));
   html += "</dl>\n";
+}
+
+std::string credit_text(const db::RunTotals& run) {
+  const std::string earned = short_number(credit_of(run.earned));
+  if (run.pending.credit == 0) return earned;
+  return fmt::format("{} <small>({} pending)</small>", earned, short_number(credit_of(run.pending)));
 }
 
 void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
@@ -65,8 +72,7 @@ void add_runs(std::string& html, const std::vector<db::RunTotals>& runs) {
       "scope=\"col\">Run</th><th scope=\"col\">Credit</th><th scope=\"col\">Samples</th></tr></thead><tbody>\n";
   for (const db::RunTotals& run : runs) {
     html += fmt::format("<tr><th scope=\"row\"><a href=\"/run/{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
-                        net::url_encode(run.run_id), escape(run.run_id), short_number(credit_of(run.earned)),
-                        grouped(run.earned.samples));
+                        net::url_encode(run.run_id), escape(run.run_id), credit_text(run), grouped(run.earned.samples));
   }
   html += "</tbody></table>\n</section>\n";
 }
@@ -107,6 +113,12 @@ Result<std::optional<db::Account>> visible_account(const ProfileParts& parts, st
   return shown ? std::optional<db::Account>(*account) : std::nullopt;
 }
 
+// The sum that certificates state: credit that is not taken back any more for work that turns out to be wrong.
+db::Totals final_of(const db::Profile& profile) {
+  const db::Totals& total = profile.standing.earned(db::Board::total);
+  return {total.samples - profile.pending.samples, total.credit - profile.pending.credit};
+}
+
 std::string joined_text(const db::Profile& profile, const char* what) {
   return fmt::format("{} {}", what, utc(profile.standing.joined).substr(0, 10));
 }
@@ -138,7 +150,7 @@ Result<gate::Response> volunteer_response(const ProfileParts& parts, std::string
     html += fmt::format("In the team <a href=\"/team/{}\"><bdi>{}</bdi></a>. ", team->id, escape(team->name));
   }
   html += fmt::format("<a href=\"/leaderboard?me={}\">On the leaderboard</a>", net::url_encode(account->display_name));
-  if (profile.standing.earned(db::Board::total).credit > 0) {
+  if (final_of(profile).credit > 0) {
     html += fmt::format(
         " &middot; <a href=\"/certificate/{0}\">Certificate</a>, <a href=\"/certificate/{0}.pdf\">to print</a>",
         account->id);
@@ -189,10 +201,10 @@ Result<gate::Response> certificate_response(const ProfileParts& parts, std::stri
   if (!account) return nobody(parts, "volunteer");
   STARLING_ASSIGN(const db::Profile profile,
                   parts.stores.credit.standings.profile({db::Holder::volunteer, account->id, parts.now, kDaysShown}));
-  const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, profile.standing.earned(db::Board::total)};
+  const Certified certified{account->id, parts.now.unix_ms / kMsPerDay, final_of(profile)};
   const std::string code = certificate_code(certified, parts.secret);
-  std::string svg =
-      render_certificate({parts.project, account->display_name, certified, code, parts.web_root + "/certificate"});
+  std::string svg = render_certificate({parts.project, account->display_name, certified, code,
+                                        parts.web_root + "/certificate", profile.pending.credit > 0});
   if (!printed) return response_of(kSvgType, std::move(svg));
   STARLING_ASSIGN(std::string pdf,
                   pdf_of(svg, {fmt::format("Certificate of {}, {}", account->display_name, parts.project), code}));
@@ -206,8 +218,8 @@ Result<gate::Response> certificate_check_response(const ProfileParts& parts, std
     if (certified) {
       STARLING_ASSIGN(const auto account, visible_account(parts, std::to_string(certified->account_id)));
       html += fmt::format(
-          "<p class=\"box done\">This code is ours: on {}, {} had {} credit for {} accepted samples, {} floating-point "
-          "operations.</p>\n",
+          "<p class=\"box done\">This code is ours: on {}, {} had {} final credit for {} accepted samples, {} "
+          "floating-point operations.</p>\n",
           utc({certified->day * kMsPerDay}).substr(0, 10),
           account
               ? fmt::format("<a href=\"/volunteer/{}\"><bdi>{}</bdi></a>", account->id, escape(account->display_name))

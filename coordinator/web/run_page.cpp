@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "coordinator/web/credit_page.h"
 #include "coordinator/web/html.h"
 #include "coordinator/web/leaderboard_page.h"
 #include "coordinator/web/loss_curve.h"
@@ -36,7 +37,7 @@ void add_figures(std::string& html, const RunPageData& data) {
   add_cell(html, "Last 24 hours", grouped(data.activity.day.samples),
            fmt::format("samples, by {}", plural(data.activity.volunteers_day, "volunteer")));
   add_cell(html, "Accepted so far", grouped(run.totals.samples),
-           fmt::format("samples, {} credit", short_number(credit_of(run.totals))));
+           fmt::format("samples, {} credit{}", short_number(credit_of(run.totals)), pending_note(run.pending)));
   html += "</dl>\n";
 }
 
@@ -75,7 +76,7 @@ void add_join(std::string& html, const JoinAdvice& join) {
   }
   html +=
       "<p class=\"what\">Your computer trains only when you allow it, may leave at any second, and keeps the credit "
-      "of everything that was accepted.</p>\n</section>\n";
+      "of everything that was accepted and, where a run checks it, right.</p>\n</section>\n";
 }
 
 std::string paragraphs(const std::string& text) {

@@ -26,6 +26,7 @@ struct ShownRun {
 struct RunFigures {
   ShownRun shown;
   db::Totals totals;
+  db::Totals pending;  // part of the totals that is not final yet
   std::int64_t volunteers = 0;
   std::vector<db::Standing> top;            // by recent average
   std::vector<db::Evaluation> evaluations;  // oldest first

@@ -217,6 +217,7 @@ Result<RunFigures> Site::figures(const ShownRun& shown, db::Board board) const {
   run.shown = shown;
   STARLING_ASSIGN(const db::Credited credited, stores.credit.standings.credited(shown.run_id));
   run.totals = credited.totals;
+  run.pending = credited.pending;
   STARLING_ASSIGN(const auto page,
                   stores.credit.standings.page({.board = board, .run_id = shown.run_id, .limit = kTopRows}));
   run.volunteers = page.volunteers;
@@ -246,6 +247,7 @@ Result<gate::Response> Site::credit_page() const {
   STARLING_ASSIGN(const db::Credited credited, parts_.stores.credit.standings.credited(""));
   data.totals = credited.totals;
   data.volunteers = credited.volunteers;
+  data.pending = credited.pending;
   return response_of(kHtmlType, render_credit_page(data));
 }
 

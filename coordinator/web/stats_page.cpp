@@ -37,8 +37,11 @@ constexpr Field kFields[] = {
     {"id", "user, team, host", "its number here, for good"},
     {"name", "user, team", "as it is shown"},
     {"create_time", "user, team, host", "when it came, in seconds since 1970 (UTC), as all times"},
-    {"total_credit", "user, team, host", "all credit so far; 200 are a day of one GFLOPS"},
-    {"expavg_credit", "user, team, host", "recent average at expavg_time: credit a day, of which half goes in 7 days"},
+    {"total_credit", "user, team, host", "all final credit so far; 200 are a day of one GFLOPS"},
+    {"expavg_credit", "user, team, host",
+     "recent average at expavg_time: credit a day, of which half goes in 7 days; as on the leaderboard, with what is "
+     "not "
+     "final yet"},
     {"expavg_time", "user, team, host", "when expavg_credit was true; it halves every 604,800 seconds from there"},
     {"cpid", "user", "the same in every export, and made of nothing that is known of the volunteer"},
     {"teamid", "user", "the number of the team, if any"},

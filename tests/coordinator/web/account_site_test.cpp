@@ -194,6 +194,47 @@ TEST_CASE("a team whose name takes as many bytes as one may is named in whole") 
   CHECK(cut.find("value=\"" + name + name.substr(0, 10 * 3) + "\"") != std::string::npos);
 }
 
+TEST_CASE("people see what credit of theirs is pending, and what checks of their work have found") {
+  Pages pages;
+  Browser ada(pages);
+  const AccountId account = newcomer(pages, ada, "Ada");
+  const std::string code = *pages.people.link_code(account);
+  const WallTime now = pages.clock.wall_now();
+  REQUIRE(pages.stores().people.accounts.join({"", peer_of(1), crypto::hash_token(code), now}).ok());
+  CHECK_FALSE(has(ada.get("/account"), "pending"));
+  REQUIRE(pages.stores().training.runs.create({"one", "", db::RunState::running, {1}, 0}).ok());
+  const auto decide = [&](RoundIndex round, RoundIndex final_below) {
+    db::RoundResult result;
+    result.record.run_id = "one";
+    result.record.round = round;
+    result.wait = 2;
+    result.final_below = final_below;
+    result.contributions = {{peer_of(1), account, 10, 7'000'000, now}};
+    REQUIRE(pages.stores().training.contributions.append(result).ok());
+  };
+  const auto check = [&](RoundIndex round, db::Verdict verdict) {
+    db::WorkCheck check;
+    check.run_id = "one";
+    check.round = round;
+    check.peer_id = peer_of(1);
+    check.account_id = account;
+    check.verdict = verdict;
+    REQUIRE(pages.stores().credit.checks.add(check).ok());
+  };
+  decide(0, 0);
+  CHECK(
+      has(ada.get("/account"), "7.00 credit; 7.00 <a href=\"/credit#pending\">pending</a> until the work is checked."));
+  check(0, db::Verdict::unchecked);
+  CHECK_FALSE(has(ada.get("/account"), "Their work"));
+  check(1, db::Verdict::clean);
+  CHECK(has(ada.get("/account"), "Their work was checked once, all right."));
+  check(2, db::Verdict::missed);
+  CHECK(has(ada.get("/account"), "checked 2 times and found wrong once"));
+  CHECK(has(ada.get("/account/export"), R"("pending_credit":7,"work_checks":{"clean":1,"missed":1,"unchecked":1})"));
+  decide(1, 2);
+  CHECK(has(ada.get("/account"), "14.0 credit, all of it <a href=\"/credit#pending\">final</a>."));
+}
+
 TEST_CASE("people take all their data along, and leave nothing personal behind") {
   Pages pages;
   Browser ada(pages);

@@ -312,6 +312,23 @@ TEST_CASE("what needs attention comes first") {
   page.server.devices.untold = 1;
   CHECK(render_overview(page).find("<li><div>2 computers: &lt;Z80&gt;</div></li>\n<li><div>1 computer: not told") !=
         std::string::npos);
+  CHECK(render_overview(page).find("Work checks") == std::string::npos);
+  page.checks = {1200, 1, 30};
+  page.pending = {0, 45'000'000};
+  page.missed.emplace_back();
+  page.missed.back().check.why = "for the first <time>";
+  page.missed.back().name = "Ada & Eve";
+  page.server.classes = {{"linux <x86>, cpu, fp32", 1200, 1, 3e-7, 1e-4},
+                         {"linux arm, cpu, fp32", 3, 4, 0, 1e-4, true}};
+  const std::string checked = render_overview(page);
+  for (const char* part :
+       {"Work checks", "<dd>1,201<small>", "<dd>1<small>the work was wrong", "<dd>30<small>", "<dd>45.0<small>",
+        "<a href=\"/people?sought=Ada%20%26%20Eve\">Ada &amp; Eve</a>", "wrong for the first &lt;time&gt;",
+        "linux &lt;x86&gt;, cpu, fp32<small>1,200 right, 1 wrong, honest ones within 3e-07",
+        "linux arm, cpu, fp32 <b>is wrong often</b><small>3 right, 4 wrong; "}) {
+    CAPTURE(part);
+    CHECK(checked.find(part) != std::string::npos);
+  }
   page.last_round = WallTime{now.unix_ms - to_ms(3h)};
   CHECK(says("The last round ended 3 h ago"));
   page.last_round = now;

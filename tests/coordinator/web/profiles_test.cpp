@@ -31,6 +31,8 @@ struct Fixture {
     PeerId peer;
     peer.bytes.fill(number);
     result.contributions = {{peer, account, samples, 1'000'000 * samples, when}};
+    result.wait = wait;
+    if (wait > 0) result.final_below = round - wait;
     REQUIRE(pages.stores().training.contributions.append(result)->inserted == 1);
   }
   gate::Response get(const std::string& path, const Fields& query = {}) { return get_from(router, path, query); }
@@ -38,6 +40,7 @@ struct Fixture {
 
   Pages pages;
   RoundIndex round = 0;
+  RoundIndex wait = 0;  // rounds until credit is final
   Site site{{"Poems & more",
              pages.stores(),
              [] {
@@ -104,6 +107,32 @@ TEST_CASE_FIXTURE(Fixture, "whoever is not there, waits or has left has no page"
   REQUIRE(pages.stores().people.keeper.erase(ada, now()).ok());
   CHECK(get(page_of("/volunteer/", ada)).status == 404);
   CHECK(get(page_of("/certificate/", ada)).status == 404);
+}
+
+TEST_CASE_FIXTURE(Fixture, "credit that is not final counts on pages, which say so, and on no certificate") {
+  const AccountId ada = join("Ada", 1);
+  wait = 2;
+  grant(ada, 1, 500, now());
+  gate::Response page = get(page_of("/volunteer/", ada));
+  CHECK(has(page, "500<small>rank 1; 500 <a href=\"/credit#pending\">pending</a>"));
+  CHECK(has(page, "500 <small>(500 pending)</small>"));
+  CHECK_FALSE(has(page, "href=\"/certificate/"));
+  grant(ada, 1, 40, now());
+  grant(ada, 1, 3, now());
+  page = get(page_of("/volunteer/", ada));
+  CHECK(has(page, "543 <small>(43.0 pending)</small>"));
+  CHECK(has(page, "href=\"/certificate/"));
+  const gate::Response certificate = get(page_of("/certificate/", ada));
+  CHECK(has(certificate, "500 credit"));
+  CHECK(has(certificate, "500 samples accepted"));
+  CHECK(has(certificate, "not final yet"));
+  CHECK(has(get("/certificate", {{"code", code_on(certificate)}}), "had 500 final credit for 500 accepted samples"));
+  CHECK(has(get("/credit"), "43.0 of it pending"));
+  CHECK(has(get("/"), "543 credit; 43.0 <a"));
+  CHECK(has(get("/leaderboard"), "Credit counts here at once"));
+  REQUIRE(pages.stores().training.runs.retire("one", now()).ok());
+  CHECK_FALSE(has(get(page_of("/volunteer/", ada)), "pending"));
+  CHECK_FALSE(has(get(page_of("/certificate/", ada)), "not final yet"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a certificate is printed as PDF, whatever letters a name has, with the same code") {
