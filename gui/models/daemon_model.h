@@ -24,6 +24,7 @@ class DaemonModel : public QObject {
   [[nodiscard]] const wire::Preferences& preferences() const { return snapshot_.preferences; }
   [[nodiscard]] Situation situation() const;
   [[nodiscard]] link::LinkState linkState() const { return snapshot_.link; }
+  [[nodiscard]] const std::filesystem::path& dataDir() const { return link_.dataDir(); }
 
   // `handler` runs once, unless `context` is destroyed first.
   void ask(const wire::ControlRequest& request, QObject* context, link::ReplyHandler handler);

@@ -1,13 +1,11 @@
 #include "gui/models/daemon_words.h"
 
 #include <QCoreApplication>
-#include <QRegularExpression>
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <span>
 
 #include "gui/models/format.h"
+#include "gui/models/phrases.h"
 #include "shared/names/display_name.h"
 
 namespace starling::models {
@@ -120,12 +118,6 @@ QString kindOf(ErrorCode code) {
   const QString translated = QCoreApplication::translate("Daemon", kind);
   return translated == QString::fromUtf8(kind) ? QString() : translated;
 }
-
-// A sentence of the daemon's or of others, with names or figures in brackets, and its translation.
-struct Phrase {
-  const char* said;
-  const char* words;
-};
 
 // Sentences of shared/swarm.
 constexpr Phrase kPlans[] = {
@@ -247,31 +239,34 @@ constexpr Phrase kReasons[] = {
                        "The coordinator names a state of round %1 that is not proven, so it is not loaded: "
                        "%2. Tell the project's operator")}};
 
-// A figure as the window's language writes it; any other text unchanged.
-QString localized(const QString& part) {
-  bool is_number = false;
-  const double value = part.toDouble(&is_number);
-  const auto point = part.indexOf(QLatin1Char('.'));
-  return is_number && point >= 0 ? numberText(value, static_cast<int>(part.size() - point - 1)) : part;
-}
-
-// `before` is a pattern for text that may precede the sentence.
-std::optional<QString> phraseOf(const QString& said, std::span<const Phrase> phrases, const QString& before = {}) {
-  for (const Phrase& phrase : phrases) {
-    const QRegularExpression whole(QRegularExpression::anchoredPattern(before + QString::fromUtf8(phrase.said)));
-    const QRegularExpressionMatch match = whole.match(said);
-    if (!match.hasMatch()) continue;
-    QString known = QCoreApplication::translate("Daemon", phrase.words);
-    for (int part = 1; part <= match.lastCapturedIndex(); ++part) known = known.arg(localized(match.captured(part)));
-    return known;
-  }
-  return std::nullopt;
-}
-
-QString capitalized(QString sentence) {
-  if (!sentence.isEmpty()) sentence[0] = sentence[0].toUpper();
-  return sentence;
-}
+// The coordinator's word on work that others computed otherwise. The window has a button for the test beside it.
+constexpr Phrase kVerdicts[] = {
+    {"others computed something else from the same samples than this computer: its credit that was not final is taken "
+     "back\\. .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "From the same samples, others computed something else than this computer. Its credit that was "
+                       "not final yet is taken back. The usual cause is memory or a card that is overclocked, too hot "
+                       "or broken.")}};
+// That word, where the computer is put out for it.
+constexpr Phrase kExclusions[] = {
+    {"others computed something else from the same samples than this computer, ([0-9]+) times: it has no part in "
+     "rounds until 'starling doctor --self-test' finds nothing wrong\\. .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "From the same samples, others computed something else than this computer, %1 times. It has no "
+                       "part in rounds until a test finds nothing wrong. The usual cause is memory or a card that is "
+                       "overclocked, too hot or broken.")},
+    {"others computed something else from the same samples than this computer, ([0-9]+) times: it has no part in "
+     "rounds before round ([0-9]+), nor until 'starling doctor --self-test' finds nothing wrong\\. .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "From the same samples, others computed something else than this computer, %1 times. It has no "
+                       "part in rounds before round %2, nor until a test finds nothing wrong. The usual cause is "
+                       "memory or a card that is overclocked, too hot or broken.")},
+    {"others computed something else from the same samples than this computer, ([0-9]+) times: it has no part in "
+     "rounds before round ([0-9]+)\\. .*",
+     QT_TRANSLATE_NOOP("Daemon",
+                       "From the same samples, others computed something else than this computer, %1 times. It has no "
+                       "part in rounds before round %2. The usual cause is memory or a card that is overclocked, too "
+                       "hot or broken.")}};
 
 // "1.5 of 3.0 MB"
 QString figures(const QString& tail) {
@@ -286,7 +281,10 @@ bool isSentence(const std::string& words) {
 }  // namespace
 
 QString daemonWords(const std::string& sentence) {
-  if (const auto known = phraseOf(QString::fromStdString(sentence), kReasons)) return *known;
+  for (const std::span<const Phrase> phrases :
+       {std::span<const Phrase>(kReasons), std::span<const Phrase>(kVerdicts), std::span<const Phrase>(kExclusions)}) {
+    if (const auto known = phraseOf(QString::fromStdString(sentence), phrases)) return *known;
+  }
   const std::size_t colon = sentence.find(": ");
   const std::string head = sentence.substr(0, colon);
   if (!isSentence(head)) return capitalized(QString::fromStdString(sentence));
@@ -297,6 +295,8 @@ QString daemonWords(const std::string& sentence) {
          (isSentence(tail) ? QCoreApplication::translate("Daemon", tail.c_str())
                            : figures(QString::fromStdString(tail)));
 }
+
+bool keepsOut(const std::string& verdict) { return phraseOf(QString::fromStdString(verdict), kExclusions).has_value(); }
 
 QString planWords(const std::string& sentence) {
   const QString said = QString::fromStdString(sentence);

@@ -12,6 +12,9 @@ namespace starling::models {
 // A reason or an end of wire::DaemonStatus, with a capital letter; an unknown sentence stays as it is.
 QString daemonWords(const std::string& sentence);
 
+// True if that word on checked work puts this computer out of the rounds.
+bool keepsOut(const std::string& verdict);
+
 // The reason why the last averaging was planned as it was, a sentence of shared/swarm.
 QString planWords(const std::string& sentence);
 

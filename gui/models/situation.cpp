@@ -41,6 +41,17 @@ Situation withoutDaemon(const Snapshot& snapshot) {
   }
 }
 
+// Nothing where nobody has checked the work yet.
+QString checkedWords(const std::optional<wire::CheckedWork>& checked) {
+  const std::int64_t times = checked ? checked->times + checked->missed : 0;
+  if (times == 0) return {};
+  const QString found = checked->missed == 0
+                            ? Words::tr("it was right", "a computer's work, found by others")
+                            : Words::tr("it was wrong %n time(s)", nullptr, static_cast<int>(checked->missed));
+  return QLatin1Char(' ') +
+         Words::tr("Others have checked its work %n time(s): %1.", nullptr, static_cast<int>(times)).arg(found);
+}
+
 Situation inTraining(const wire::DaemonStatus& status) {
   Situation s;
   s.face = Face::training;
@@ -63,6 +74,7 @@ Situation inTraining(const wire::DaemonStatus& status) {
     s.detail += QLatin1Char(' ') + Words::tr("It uses up to %n processor thread(s) that nothing else needs.", nullptr,
                                              status.rules.threads);
   }
+  s.detail += checkedWords(status.checked);
   return s;
 }
 
@@ -114,6 +126,15 @@ Situation tooOld(const wire::UpdateStatus& update) {
   return s;
 }
 
+// Whatever it computes meanwhile, no round takes it. The problem below says why, and has the button for the test.
+Situation keptOut(const wire::DaemonStatus& status) {
+  Situation s;
+  s.face = Face::attention;
+  s.headline = Words::tr("Kept out of the rounds of %1 for now").arg(text(status.membership.project));
+  s.detail = Words::tr("What this computer computes meanwhile is not used.");
+  return s;
+}
+
 }  // namespace
 
 Situation situationOf(const Snapshot& snapshot) {
@@ -131,9 +152,10 @@ Situation situationOf(const Snapshot& snapshot) {
         {}};
   }
   Situation s = status.phase == wire::DaemonPhase::paused ? pausedByRules(status, snapshot.preferences, snapshot.now)
-                : wire::has_round_under_way(status.phase) ? inTraining(status)
-                : !status.update.required.empty()         ? tooOld(status.update)
-                                                          : onTheWay(status);
+                : status.checked && keepsOut(status.checked->verdict) ? keptOut(status)
+                : wire::has_round_under_way(status.phase)             ? inTraining(status)
+                : !status.update.required.empty()                     ? tooOld(status.update)
+                                                                      : onTheWay(status);
   // A problem of this computer, or a message of the coordinator for its owner: the window lists it.
   if (!status.problems.empty() && s.face != Face::paused) s.face = Face::attention;
   return s;

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "client/policy/policy.h"
+#include "coordinator/core/audit_standing.h"
+#include "gui/models/daemon_words.h"
 
 using namespace starling;
 using namespace starling::models;
@@ -163,4 +165,38 @@ TEST_CASE("a run for newer versions says so, and offers what can be done here") 
   snapshot.status->update.state = "downloading";
   CHECK(situationOf(snapshot).face == Face::waiting);
   CHECK(situationOf(snapshot).remedy == Remedy::none);
+}
+
+TEST_CASE("checked work is told while it trains") {
+  Snapshot snapshot = connected(wire::DaemonPhase::training);
+  CHECK_FALSE(situationOf(snapshot).detail.contains(QStringLiteral("checked")));
+  snapshot.status->checked = {41, 0, 0, {}};
+  CHECK(situationOf(snapshot).detail.endsWith(QStringLiteral("work 41 time(s): it was right.")));
+  snapshot.status->checked = {41, 2, 0, {}};
+  CHECK(situationOf(snapshot).detail.endsWith(QStringLiteral("work 43 time(s): it was wrong 2 time(s).")));
+}
+
+TEST_CASE("the window has words of its own for what others found, and says when that keeps a computer out") {
+  core::AuditStanding standing;
+  std::set<QString> words;
+  for (const RoundIndex round : {10, 20, 30}) {
+    (void)standing.on_miss(round, round, false);
+    for (const bool passed : {false, true}) {
+      if (passed) standing.on_self_test_passed();
+      const std::string verdict = standing.advice(round + 1);
+      CAPTURE(verdict);
+      REQUIRE_FALSE(verdict.empty());
+      const QString said = daemonWords(verdict);
+      CHECK_FALSE(said.contains(QStringLiteral("doctor")));
+      words.insert(said);
+      CHECK(keepsOut(verdict) == standing.is_out(round + 1));
+      Snapshot snapshot = connected(wire::DaemonPhase::training);
+      snapshot.status->checked = {0, standing.misses, 0, verdict};
+      snapshot.status->problems = {verdict};
+      const Situation situation = situationOf(snapshot);
+      CHECK(situation.face == Face::attention);
+      CHECK(situation.headline.startsWith(keepsOut(verdict) ? QStringLiteral("Kept out") : QStringLiteral("Training")));
+    }
+  }
+  CHECK(words.size() == 4);
 }
