@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   const app::WindowSettings settings(options.data_dir);
   app::applyTheme(settings.theme());
   app::applyLanguage(settings.language());
-  options.daemon_program = link::findDaemon();
+  options.daemon_program = link::findProgram(QStringLiteral("starlingd"));
   QStringList successor;
   const int status = run(options, successor);
   if (!successor.isEmpty()) QProcess::startDetached(successor.first(), successor.mid(1));

@@ -29,8 +29,7 @@ QString successorOf(const QString& program) {
   return same || !lasting.isExecutable() ? QString() : lasting.filePath();
 }
 
-QString findDaemon() {
-  const QString name = QStringLiteral("starlingd");
+QString findProgram(const QString& name) {
   const QString beside = QStandardPaths::findExecutable(name, {programFolder()});
   return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
 }

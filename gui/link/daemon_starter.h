@@ -17,8 +17,8 @@ QString thisProgram();
 // The path of `program` in the version to which its installation has changed since it was started; empty if it has not
 // changed.
 QString successorOf(const QString& program);
-// The starlingd beside this program, or else in the PATH; empty if there is none.
-QString findDaemon();
+// The program of that name beside this one, or else in the PATH; empty if there is none.
+QString findProgram(const QString& name);
 // Returns at once; DaemonLink shows whether the daemon came up. Errors not_found and unavailable: the message contains
 // advice.
 Status startDaemon(const QString& program, const std::filesystem::path& data_dir);

@@ -29,6 +29,13 @@ QString problemText(const std::vector<std::string>& problems) {
   return lines;
 }
 
+// The end of a sentence about accepted samples.
+QString pendingText(const std::optional<wire::CheckedWork>& checked) {
+  if (!checked || checked->pending <= 0) return {};
+  return HomePage::tr(". The credit of %1 of them is pending: others may still check that work")
+      .arg(models::countText(checked->pending));
+}
+
 }  // namespace
 
 HomePage::HomePage(models::DaemonModel& daemon, models::HistoryModel& history, QWidget* parent)
@@ -61,10 +68,15 @@ QWidget* HomePage::makeSituationBox() {
   headline_->setFont(large);
   detail_ = new QLabel();
   problems_ = new QLabel();
+  problems_->setObjectName(QStringLiteral("problems"));
   for (QLabel* label : {headline_, detail_, problems_}) {
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   }
+  self_test_ = new QPushButton(tr("Test this computer…"));
+  self_test_->setObjectName(QStringLiteral("self_test"));
+  self_test_->setToolTip(tr("Finds out within half a minute whether this computer computes right"));
+  connect(self_test_, &QPushButton::clicked, this, &HomePage::selfTestWanted);
   action_ = new QPushButton();
   action_->setObjectName(QStringLiteral("action"));
   pause_ = new QPushButton(tr("Pause"));
@@ -87,6 +99,7 @@ QWidget* HomePage::makeSituationBox() {
   words->addWidget(headline_);
   words->addWidget(detail_);
   words->addWidget(problems_);
+  words->addWidget(self_test_, 0, Qt::AlignLeft);
   words->addLayout(buttons);
   auto* box = new QWidget();
   auto* row = new QHBoxLayout(box);
@@ -111,9 +124,11 @@ void HomePage::showStatus() {
   figures_->setEnabled(joined);
   problems_->setText(daemon_.connected() ? problemText(status.problems) : QString());
   problems_->setVisible(!problems_->text().isEmpty());
+  self_test_->setVisible(daemon_.connected() && status.checked && !status.checked->verdict.empty());
   figures_->set(
       kCredit, models::creditText(status.training.credit),
-      tr("%1 samples accepted from you in this run").arg(models::countText(status.training.samples_credited)));
+      tr("%1 samples accepted from you in this run").arg(models::countText(status.training.samples_credited)) +
+          pendingText(status.checked));
   figures_->set(kSwarm, models::countText(status.swarm.size),
                 tr("%1 samples a second together, %2 of them here")
                     .arg(models::numberText(status.swarm.samples_per_s, 1),

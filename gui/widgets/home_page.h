@@ -24,6 +24,7 @@ class HomePage : public QWidget {
  signals:
   // A remedy of the situation that the daemon cannot carry out.
   void wanted(starling::models::Remedy remedy);
+  void selfTestWanted();
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -42,6 +43,7 @@ class HomePage : public QWidget {
   QLabel* headline_;
   QLabel* detail_;
   QLabel* problems_;
+  QPushButton* self_test_;
   QPushButton* action_;
   QPushButton* pause_;
   QPushButton* snooze_;

@@ -11,6 +11,7 @@
 #include <QTabBar>
 #include <QTabWidget>
 
+#include "gui/link/daemon_starter.h"
 #include "gui/models/format.h"
 #include "gui/widgets/account_page.h"
 #include "gui/widgets/home_page.h"
@@ -20,6 +21,7 @@
 #include "gui/widgets/network_page.h"
 #include "gui/widgets/preferences_page.h"
 #include "gui/widgets/run_page.h"
+#include "gui/widgets/self_test_dialog.h"
 #include "gui/widgets/stats_page.h"
 
 namespace starling::widgets {
@@ -98,12 +100,14 @@ void MainWindow::addPages(models::HistoryModel& history) {
   }
   connect(account_, &AccountPage::joinWanted, this, &MainWindow::joinWanted);
   connect(home, &HomePage::wanted, this, &MainWindow::remedy);
+  connect(home, &HomePage::selfTestWanted, this, &MainWindow::testComputer);
   connect(network, &NetworkPage::preferencesWanted, this, [this] { open(Page::preferences); });
 }
 
 void MainWindow::addMenu() {
   auto* menu = new QMenu(this);
   menu->addAction(tr("Join a project…"), this, &MainWindow::joinWanted);
+  menu->addAction(tr("Test this computer…"), this, &MainWindow::testComputer);
   menu->addAction(tr("About Starling"), this, [this] {
     QMessageBox::about(
         this, tr("About Starling"),
@@ -122,7 +126,7 @@ void MainWindow::addMenu() {
   menu->addAction(tr("Quit, and stop training until Starling starts again"), this, [this] { emit quitWanted(true); });
   auto* button = new QPushButton(QStringLiteral("☰ ") + tr("Menu"));
   button->setAccessibleName(tr("Menu"));
-  button->setToolTip(tr("Join or leave a project, quit"));
+  button->setToolTip(tr("Join or leave a project, test this computer, quit"));
   button->setFlat(true);
   button->setMenu(menu);
   auto* corner = new QWidget();
@@ -159,6 +163,15 @@ void MainWindow::remedy(models::Remedy remedy) {
   if (remedy == models::Remedy::join) emit joinWanted();
   if (remedy == models::Remedy::open_preferences) open(Page::preferences);
   if (remedy == models::Remedy::open_log) open(Page::log);
+}
+
+void MainWindow::testComputer() {
+  if (self_test_ == nullptr || self_test_->isHidden()) {  // a hidden one only waits for its program to end
+    self_test_ = new SelfTestDialog(daemon_, link::findProgram(QStringLiteral("starling")), this);
+  }
+  self_test_->show();
+  self_test_->raise();
+  self_test_->activateWindow();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

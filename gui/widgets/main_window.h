@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include "gui/models/daemon_model.h"
 #include "gui/models/history_model.h"
@@ -15,6 +16,7 @@ namespace starling::widgets {
 
 class AccountPage;
 class PreferencesPage;
+class SelfTestDialog;
 
 // Pages of the window, for links from one to another.
 enum class Page { home, run, stats, network, leaderboard, log, preferences, account };
@@ -44,12 +46,14 @@ class MainWindow : public QMainWindow {
   void addMenu();
   void follow();
   void remedy(models::Remedy remedy);
+  void testComputer();
 
   models::DaemonModel& daemon_;
   QTabWidget* tabs_;
   AccountPage* account_;
   QAction* leave_ = nullptr;
   PreferencesPage* preferences_;
+  QPointer<SelfTestDialog> self_test_;
 };
 
 }  // namespace starling::widgets

@@ -20,6 +20,20 @@
             <numerusform>It uses up to %n processor threads that nothing else needs.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>it was wrong %n time(s)</source>
+        <translation>
+            <numerusform>it was wrong %n time</numerusform>
+            <numerusform>it was wrong %n times</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Others have checked its work %n time(s): %1.</source>
+        <translation>
+            <numerusform>Others have checked its work %n time: %1.</numerusform>
+            <numerusform>Others have checked its work %n times: %1.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::HomePage</name>

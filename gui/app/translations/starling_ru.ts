@@ -515,6 +515,94 @@
         <source>%1 with %2</source>
         <translation>%1 с %2</translation>
     </message>
+    <message>
+        <source>Computing: alike %1 times, %2 of %3 seconds</source>
+        <translation>Вычисления: совпало раз: %1, прошло %2 из %3 секунд</translation>
+    </message>
+    <message>
+        <source>Memory: %1 % of %2 GB written and read</source>
+        <translation>Память: записано и прочитано %1 % из %2 ГБ</translation>
+    </message>
+    <message>
+        <source>It computed one thing %1 times in %2 seconds: always alike, and what others find.</source>
+        <translation>Одно и то же вычислено %1 раз за %2 с: всегда одинаково и так же, как у других.</translation>
+    </message>
+    <message>
+        <source>It found no number where others find one. Memory or the processor may be overclocked, too hot or broken.</source>
+        <translation>Там, где у других получается число, здесь оно не получилось. Возможно, память или процессор разогнаны, перегреваются или неисправны.</translation>
+    </message>
+    <message>
+        <source>It found something else than others do. Memory or the processor may be overclocked, too hot or broken.</source>
+        <translation>Получился иной результат, чем у других. Возможно, память или процессор разогнаны, перегреваются или неисправны.</translation>
+    </message>
+    <message>
+        <source>It got two different results from one computation. Memory or the processor may be overclocked, too hot or broken.</source>
+        <translation>Одно и то же вычисление дало два разных результата. Возможно, память или процессор разогнаны, перегреваются или неисправны.</translation>
+    </message>
+    <message>
+        <source>Stopped before the end.</source>
+        <translation>Остановлено до конца.</translation>
+    </message>
+    <message>
+        <source>None is free just now, so it was not tested.</source>
+        <translation>Свободной сейчас нет, поэтому она не проверена.</translation>
+    </message>
+    <message>
+        <source>%1 GB could not be had, so it was not tested: %2</source>
+        <translation>%1 ГБ получить не удалось, поэтому она не проверена: %2</translation>
+    </message>
+    <message>
+        <source>%1 GB were written twice, and read back as they were.</source>
+        <translation>%1 ГБ дважды записаны и прочитаны без изменений.</translation>
+    </message>
+    <message>
+        <source>%2 GB were written, and %1 places read back otherwise: memory that is broken or overclocked.</source>
+        <translation>Записано %2 ГБ, и в %1 местах прочитано иное: память неисправна или разогнана.</translation>
+    </message>
+    <message>
+        <source>Nothing could be computed: %1</source>
+        <translation>Вычислить ничего не удалось: %1</translation>
+    </message>
+    <message>
+        <source>Undo overclocking (memory profiles such as XMP and EXPO, too), clean the cooler, test the memory with memtest86+, and test again. Until then, do not train here.</source>
+        <translation>Отмените разгон (в том числе профили памяти XMP и EXPO), почистите охлаждение, проверьте память программой memtest86+ и повторите проверку. До тех пор не обучайте на этом компьютере.</translation>
+    </message>
+    <message>
+        <source>Processor</source>
+        <translation>Процессор</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Память</translation>
+    </message>
+    <message>
+        <source>Graphics card</source>
+        <translation>Видеокарта</translation>
+    </message>
+    <message>
+        <source>The program that computes</source>
+        <translation>Вычисляющая программа</translation>
+    </message>
+    <message>
+        <source>This test leaves it out.</source>
+        <translation>Эта проверка её не касается.</translation>
+    </message>
+    <message>
+        <source>From the same samples, others computed something else than this computer. Its credit that was not final yet is taken back. The usual cause is memory or a card that is overclocked, too hot or broken.</source>
+        <translation>Другие получили из тех же примеров иной результат, чем этот компьютер. Его очки, которые ещё не были окончательными, сняты. Обычная причина – разогнанная, перегретая или неисправная память или видеокарта.</translation>
+    </message>
+    <message>
+        <source>From the same samples, others computed something else than this computer, %1 times. It has no part in rounds until a test finds nothing wrong. The usual cause is memory or a card that is overclocked, too hot or broken.</source>
+        <translation>Другие получили из тех же примеров иной результат, чем этот компьютер (раз: %1). Он не участвует в раундах, пока проверка не покажет, что всё в порядке. Обычная причина – разогнанная, перегретая или неисправная память или видеокарта.</translation>
+    </message>
+    <message>
+        <source>From the same samples, others computed something else than this computer, %1 times. It has no part in rounds before round %2, nor until a test finds nothing wrong. The usual cause is memory or a card that is overclocked, too hot or broken.</source>
+        <translation>Другие получили из тех же примеров иной результат, чем этот компьютер (раз: %1). Он не участвует в раундах до раунда %2 и пока проверка не покажет, что всё в порядке. Обычная причина – разогнанная, перегретая или неисправная память или видеокарта.</translation>
+    </message>
+    <message>
+        <source>From the same samples, others computed something else than this computer, %1 times. It has no part in rounds before round %2. The usual cause is memory or a card that is overclocked, too hot or broken.</source>
+        <translation>Другие получили из тех же примеров иной результат, чем этот компьютер (раз: %1). Он не участвует в раундах до раунда %2. Обычная причина – разогнанная, перегретая или неисправная память или видеокарта.</translation>
+    </message>
 </context>
 <context>
     <name>Format</name>
@@ -784,6 +872,49 @@
     </message>
 </context>
 <context>
+    <name>SelfTest</name>
+    <message>
+        <source>The test could not be run</source>
+        <translation>Провести проверку не удалось</translation>
+    </message>
+    <message>
+        <source>The program “starling” is not beside this one. Install Starling again.</source>
+        <translation>Рядом с этой программой нет программы «starling». Установите Starling заново.</translation>
+    </message>
+    <message>
+        <source>Nothing is known about this computer yet. If it happens again, install Starling again.</source>
+        <translation>Об этом компьютере пока ничего не известно. Если это повторится, установите Starling заново.</translation>
+    </message>
+    <message>
+        <source>Nothing wrong was found</source>
+        <translation>Всё в порядке</translation>
+    </message>
+    <message>
+        <source>The project is told, and this computer takes part again within a moment.</source>
+        <translation>Проект об этом узнает, и через мгновение этот компьютер снова участвует.</translation>
+    </message>
+    <message>
+        <source>Some faults show only when everything is warm: a test of ten minutes finds more.</source>
+        <translation>Некоторые неисправности видны, только когда всё прогрелось: проверка в течение десяти минут найдёт больше.</translation>
+    </message>
+    <message>
+        <source>This computer computes wrong</source>
+        <translation>Этот компьютер считает неверно</translation>
+    </message>
+    <message>
+        <source>Its work cannot be used until that is repaired: others find it wrong, and it is not credited. Repair it as below, and test again.</source>
+        <translation>Пока это не исправлено, его работа не годится: другие обнаружат ошибки, и очков за неё не будет. Исправьте, как сказано ниже, и повторите проверку.</translation>
+    </message>
+    <message>
+        <source>The test was stopped</source>
+        <translation>Проверка остановлена</translation>
+    </message>
+    <message>
+        <source>Only a test that ran to its end counts.</source>
+        <translation>Засчитывается только проверка, которая дошла до конца.</translation>
+    </message>
+</context>
+<context>
     <name>Situation</name>
     <message>
         <source>Start it</source>
@@ -921,6 +1052,35 @@
     <message>
         <source>This computer is one of %1 that train its neural network together.</source>
         <translation>Этот компьютер – один из %1, вместе обучающих его нейросеть.</translation>
+    </message>
+    <message>
+        <source>it was right</source>
+        <comment>a computer&apos;s work, found by others</comment>
+        <translation>она была верной</translation>
+    </message>
+    <message numerus="yes">
+        <source>it was wrong %n time(s)</source>
+        <translation>
+            <numerusform>неверной она была %n раз</numerusform>
+            <numerusform>неверной она была %n раза</numerusform>
+            <numerusform>неверной она была %n раз</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Others have checked its work %n time(s): %1.</source>
+        <translation>
+            <numerusform>Другие проверили его работу %n раз: %1.</numerusform>
+            <numerusform>Другие проверили его работу %n раза: %1.</numerusform>
+            <numerusform>Другие проверили его работу %n раз: %1.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Kept out of the rounds of %1 for now</source>
+        <translation>Пока не участвует в раундах проекта %1</translation>
+    </message>
+    <message>
+        <source>What this computer computes meanwhile is not used.</source>
+        <translation>То, что этот компьютер вычисляет тем временем, не используется.</translation>
     </message>
 </context>
 <context>
@@ -1420,6 +1580,18 @@
         <source>%1 % of them guessed right. </source>
         <translation>%1 % угадано верно. </translation>
     </message>
+    <message>
+        <source>. The credit of %1 of them is pending: others may still check that work</source>
+        <translation>. Очки за %1 из них ещё не окончательны: другие могут проверить эту работу</translation>
+    </message>
+    <message>
+        <source>Test this computer…</source>
+        <translation>Проверить этот компьютер…</translation>
+    </message>
+    <message>
+        <source>Finds out within half a minute whether this computer computes right</source>
+        <translation>За полминуты выяснит, правильно ли считает этот компьютер</translation>
+    </message>
 </context>
 <context>
     <name>starling::widgets::LeaderboardPage</name>
@@ -1720,12 +1892,16 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Выйти и остановить обучение до следующего запуска Starling</translation>
     </message>
     <message>
-        <source>Join or leave a project, quit</source>
-        <translation>Вступить в проект, покинуть его, выйти</translation>
-    </message>
-    <message>
         <source>Quit; training goes on in the background</source>
         <translation>Выйти; обучение продолжится в фоне</translation>
+    </message>
+    <message>
+        <source>Test this computer…</source>
+        <translation>Проверить этот компьютер…</translation>
+    </message>
+    <message>
+        <source>Join or leave a project, test this computer, quit</source>
+        <translation>Вступить в проект, покинуть его, проверить компьютер, выйти</translation>
     </message>
 </context>
 <context>
@@ -2225,6 +2401,53 @@ Free software under the GNU General Public License, version 3 or later.</source>
     <message>
         <source>The graphics card is not used: %1</source>
         <translation>Видеокарта не используется: %1</translation>
+    </message>
+</context>
+<context>
+    <name>starling::widgets::SelfTestDialog</name>
+    <message>
+        <source>Stop</source>
+        <translation>Остановить</translation>
+    </message>
+    <message>
+        <source>Test again</source>
+        <translation>Проверить ещё раз</translation>
+    </message>
+    <message>
+        <source>Test for ten minutes</source>
+        <translation>Проверить десять минут</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Закрыть</translation>
+    </message>
+    <message>
+        <source>Test of this computer</source>
+        <translation>Проверка этого компьютера</translation>
+    </message>
+    <message>
+        <source>How far the test is</source>
+        <translation>Ход проверки</translation>
+    </message>
+    <message>
+        <source>Testing this computer…</source>
+        <translation>Компьютер проверяется…</translation>
+    </message>
+    <message>
+        <source>It takes about half a minute.</source>
+        <translation>Это займёт около полминуты.</translation>
+    </message>
+    <message>
+        <source>It takes about ten minutes.</source>
+        <translation>Это займёт около десяти минут.</translation>
+    </message>
+    <message>
+        <source>It computes something with a known answer again and again, and looks at memory that is free. Training may go on meanwhile.</source>
+        <translation>Снова и снова вычисляется то, на что ответ известен, и проверяется свободная память. Обучение может идти дальше.</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>Запуск…</translation>
     </message>
 </context>
 <context>

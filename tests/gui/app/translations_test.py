@@ -50,6 +50,9 @@ SAID = {
 # Shown elsewhere, or by other words: figures that follow a sentence, commands, and the remedy's button.
 NOT_SENTENCES = re.compile(r"prefs set|projects allow|starling join|^allow |^choose |\{\}|^$|^, ")
 
+# Causes and errors that follow a finding.
+NOT_FINDINGS = re.compile(r"^make a file|^overclocked or broken")
+
 
 def sentences_said():
     """(file, the head of a sentence that the daemon may show)."""
@@ -91,6 +94,16 @@ class Translations(unittest.TestCase):
         self.assertGreater(len(said), 40)
         self.assertEqual(sorted((file, head) for file, head in said if head not in known), [],
                          "not in kSentences of gui/models/daemon_words.cpp")
+
+    def test_the_window_knows_the_findings_of_the_self_test(self):
+        cpp = (ROOT / "client/cli/doctor_self_test.cpp").read_text()
+        texts = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal)) for literal in re.findall(LITERAL, cpp)]
+        said = [re.sub(r"{[^}]*}", "7", text) for text in texts if " " in text and not NOT_FINDINGS.search(text)]
+        self.assertGreater(len(said), 10)
+        words = (ROOT / "gui/models/self_test_words.cpp").read_text()
+        known = [text.encode().decode("unicode_escape") for text in re.findall(r'{\s*"([^"]+)",\s*(?:QT_TRANSLATE_NOOP|"")', words)]
+        self.assertEqual([text for text in said if not any(re.fullmatch(pattern, text) for pattern in known)], [],
+                         "not in gui/models/self_test_words.cpp")
 
 
 if __name__ == "__main__":
