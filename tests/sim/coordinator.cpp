@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/core/heartbeat_decision.h"
+#include "shared/base/log.h"
 #include "shared/base/permutation.h"
 #include "shared/run/low_rank.h"
 #include "tests/sim/signatures.h"
@@ -40,11 +41,15 @@ void Coordinator::start() {
   for (const auto& [peer, lane] : store_.lanes) recovered.lanes.push_back({peer, lane});
   recovered.leases = recovered_leases();
   recovered.chain = store_.chain;
+  for (const auto& [peer, audits] : store_.audited) recovered.audits.push_back(audits);
   core::CoordinatorOptions options;
   options.signer = std::make_shared<ProjectKey>();
   options.checkpoints.interval = std::chrono::seconds(5);
   options.patience.restore = std::chrono::seconds(15);  // well within the calm at the end
   options.nonce = mix64(options_.seed + incarnation_);
+  for (std::size_t i = 0; i < options.audit_secret.bytes.size(); ++i) {
+    options.audit_secret.bytes[i] = static_cast<std::uint8_t>(mix64(options.nonce + i));
+  }
   core_ = std::make_unique<core::RunCoordinator>(manifest_, wire::averaged_floats(manifest_), recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
   if (store_.chain.statement.empty()) take(core_->state_again(scheduler_.wall_now()));
@@ -81,11 +86,14 @@ bool Coordinator::has_signed(const PeerId& peer, std::span<const std::uint8_t> t
 }
 
 core::AccountStanding Coordinator::standing_of(AccountId account) const {
-  const auto is_established = [](const auto& entry) { return entry.second >= core::kConfirmedRounds; };
   const auto own = store_.confirmed.find(account);
-  const bool established = own != store_.confirmed.end() && is_established(*own);
-  const auto all = std::count_if(store_.confirmed.begin(), store_.confirmed.end(), is_established);
-  return {established, established || all < core::kEstablishedEnough};
+  const bool established = own != store_.confirmed.end() && own->second >= core::kConfirmedRounds;
+  return {established, established || established_accounts() < core::kEstablishedEnough};
+}
+
+std::int64_t Coordinator::established_accounts() const {
+  return std::count_if(store_.confirmed.begin(), store_.confirmed.end(),
+                       [](const auto& entry) { return entry.second >= core::kConfirmedRounds; });
 }
 
 wire::HeartbeatReply Coordinator::on_heartbeat(const PeerId& from, const wire::Heartbeat& heartbeat) {
@@ -124,6 +132,7 @@ void Coordinator::apply(const core::StoreOp& op) {
       std::erase_if(store_.groups, [&](const core::SeatedGroup& group) { return group.round < round->round; });
       if (round->successor) store_.groups.push_back(*round->successor);
       for (const AccountId account : round->confirmed) ++store_.confirmed[account];
+      store_.final_below = std::max(store_.final_below, round->final_below);
       extend(round->chain);
     }
     std::erase_if(store_.leases,
@@ -160,6 +169,43 @@ void Coordinator::apply(const core::StoreOp& op) {
     store_.state = change->state;
   } else if (const auto* seat = std::get_if<core::SeatChanged>(&op)) {
     if (on_seat_changed) on_seat_changed(*seat);
+  } else {
+    apply_audit(op);
+  }
+}
+
+void Coordinator::apply_audit(const core::StoreOp& op) {
+  if (const auto* audit = std::get_if<core::AuditStored>(&op)) {
+    log_debug("{:.3f} audit of {} in round {}: {}, {:.2g} away, {}", to_seconds(scheduler_.now().time_since_epoch()),
+              audit->peer.brief(), audit->round,
+              audit->verdict == core::AuditVerdict::clean    ? "right"
+              : audit->verdict == core::AuditVerdict::missed ? "missed"
+                                                             : "unchecked",
+              audit->distance, audit->why);
+    const auto [row, is_new] = store_.audits.try_emplace({audit->round, audit->peer}, *audit);
+    if (!is_new && row->second.verdict == core::AuditVerdict::unchecked) row->second = *audit;
+    core::RecoveredAudits& known = store_.audited[audit->peer];
+    known.peer = audit->peer;
+    if (audit->verdict == core::AuditVerdict::clean) ++known.checks, ++known.clean;
+    if (audit->verdict == core::AuditVerdict::missed) ++known.misses, known.clean = 0, known.last_miss = audit->round;
+    if (on_audited) on_audited(op, audit->peer);
+  } else if (const auto* voided = std::get_if<core::CreditVoided>(&op)) {
+    take_back(*voided);
+    if (on_audited) on_audited(op, voided->peer);
+  } else if (const auto* banned = std::get_if<core::AccountBanned>(&op)) {
+    for (const auto& [peer, account] : hosts_) {
+      if (account == banned->account && on_banned) on_banned(peer);
+    }
+  }
+}
+
+// Takes back what is not final yet.
+void Coordinator::take_back(const core::CreditVoided& voided) {
+  const auto first = store_.rounds.lower_bound(std::max(voided.from, store_.final_below));
+  for (auto round = first; round != store_.rounds.end(); ++round) {
+    for (const core::CreditedContribution& line : round->second.contributions) {
+      if (line.peer == voided.peer && line.account == voided.account) store_.voided.insert({round->first, line.peer});
+    }
   }
 }
 

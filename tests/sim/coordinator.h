@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,7 +35,11 @@ struct Store {
   std::map<AccountId, int> confirmed;                                  // confirmed rounds, by account
   std::vector<SampleTried> tried;
   std::vector<SampleSetAside> set_aside;
+  RoundIndex final_below = 0;                      // credit of rounds before it is final
+  std::set<std::pair<RoundIndex, PeerId>> voided;  // lines of the ledger that were taken back
+  std::map<std::pair<RoundIndex, PeerId>, core::AuditStored> audits;
   core::RecoveredChain chain;
+  std::map<PeerId, core::RecoveredAudits> audited;  // by computer
   std::optional<wire::Checkpoint> checkpoint;
   std::vector<float> checkpoint_state;
 };
@@ -55,10 +60,15 @@ class Coordinator final : private core::KnownHosts {
   // Takes a copy of the state; it is ignored from members that were not asked.
   void on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state);
   [[nodiscard]] const Store& store() const { return store_; }
+  // Accounts that are off probation.
+  [[nodiscard]] std::int64_t established_accounts() const;
 
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
   std::function<void(const SampleSetAside&)> on_set_aside;
+  // An audit's finding, or its consequence, about this member.
+  std::function<void(const core::StoreOp&, const PeerId&)> on_audited;
+  std::function<void(const PeerId&)> on_banned;
   std::function<void(const core::EvaluationStored&)> on_evaluated;
   std::function<void(const core::StateAdopted&)> on_adopted;
   std::function<void(const core::SeatChanged&)> on_seat_changed;
@@ -71,7 +81,10 @@ class Coordinator final : private core::KnownHosts {
   void take(std::vector<core::StoreOp> ops);
   [[nodiscard]] core::RecoveredLeases recovered_leases() const;
   void apply(const core::StoreOp& op);
+  void take_back(const core::CreditVoided& voided);
   void extend(const core::ChainGrowth& growth);
+  // Takes what audits have found; other ops are left alone.
+  void apply_audit(const core::StoreOp& op);
   void arm_timer();
 
   Scheduler& scheduler_;

@@ -86,6 +86,10 @@ void Learner::train(const wire::SampleRange& samples, std::span<float> sum) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient_[i];
 }
 
+void Learner::audit(const wire::SampleRange& samples, std::span<const float> parameters, std::span<float> sum) const {
+  add_gradient(samples, manifest_.seed, parameters, sum);
+}
+
 double Learner::consensus_distance(std::span<const float> sum, SampleCount samples, std::span<const float> mean) {
   if (samples == 0) return 0;
   double squares = 0;

@@ -34,6 +34,8 @@ class Learner {
   void begin(const rounds::BatchOrder& order, RoundIndex round);
   // Adds the gradient of these samples; with local steps, the growth of samples x displacement by the step on it.
   void train(const wire::SampleRange& samples, std::span<float> sum);
+  // Adds the gradient of these samples at other parameters.
+  void audit(const wire::SampleRange& samples, std::span<const float> parameters, std::span<float> sum) const;
   // Takes the common step on the round's average (wire::fragment_floats).
   void step(RoundIndex round, std::span<const float> average);
   // Returns how far this volunteer's contribution, a sum over `samples`, is from the mean of all: root mean square.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "shared/base/permutation.h"
@@ -12,7 +14,7 @@
 namespace starling::sim {
 namespace {
 
-constexpr std::array<std::pair<Lie, std::string_view>, 13> kNames{{{Lie::lone_report, "lone-report"},
+constexpr std::array<std::pair<Lie, std::string_view>, 20> kNames{{{Lie::lone_report, "lone-report"},
                                                                    {Lie::filed_ahead, "filed-ahead"},
                                                                    {Lie::leap, "leap"},
                                                                    {Lie::first_state, "first-state"},
@@ -24,7 +26,16 @@ constexpr std::array<std::pair<Lie, std::string_view>, 13> kNames{{{Lie::lone_re
                                                                    {Lie::expeller, "expeller"},
                                                                    {Lie::split_owner, "split-owner"},
                                                                    {Lie::garbage_state, "garbage-state"},
-                                                                   {Lie::crowd, "crowd"}}};
+                                                                   {Lie::crowd, "crowd"},
+                                                                   {Lie::lazy, "lazy"},
+                                                                   {Lie::stale, "stale"},
+                                                                   {Lie::sign_flip, "sign-flip"},
+                                                                   {Lie::scaled, "scaled"},
+                                                                   {Lie::null_space, "null-space"},
+                                                                   {Lie::zeros, "zeros"},
+                                                                   {Lie::copycat, "copycat"}}};
+constexpr int kHonestRounds = 12;  // that a cheat begins with: until it is off probation
+constexpr float kScaledBy = 1.9F;
 constexpr std::uint64_t kCallsBetweenLies = 3;
 constexpr int kLoneReports = 8;
 constexpr RoundIndex kLeap = 900'000;
@@ -79,8 +90,32 @@ std::string lie_names() {
   return names;
 }
 
+bool is_cheat(Lie lie) { return lie >= Lie::lazy && lie <= Lie::copycat; }
+
+namespace {
+
+std::vector<std::string_view> words_of_list(std::string_view names) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    words.push_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string no_lie_in(std::string_view names) {
+  for (const std::string_view word : words_of_list(names)) {
+    if (!lie_named(word)) return std::string(word);
+  }
+  return {};
+}
+
 Lie lie_in_turn(std::string_view named, int number) {
-  if (const auto lie = lie_named(named)) return *lie;
+  const std::vector<std::string_view> words = words_of_list(named);
+  if (const auto lie = lie_named(words[static_cast<std::size_t>(number) % words.size()])) return *lie;
   constexpr std::array kAll{Lie::lone_report, Lie::filed_ahead,  Lie::leap,     Lie::first_state,      Lie::sybil,
                             Lie::staller,     Lie::overclaimer,  Lie::poisoner, Lie::false_evaluation, Lie::split_owner,
                             Lie::expeller,    Lie::garbage_state};
@@ -91,7 +126,7 @@ bool boasts_of_its_line(Lie lie, int number) { return lie == Lie::overclaimer &&
 
 double comes_at_s(Lie lie, double first_come_s) {
   if (lie == Lie::crowd) return kCrowdComesS;
-  const bool alone_decides = lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
+  const bool alone_decides = is_cheat(lie) || lie == Lie::sybil || lie == Lie::poisoner || lie == Lie::false_evaluation;
   return alone_decides ? first_come_s : 0;
 }
 
@@ -146,10 +181,6 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
         for (wire::ReceivedRate& received : report.received) received.bytes_per_s = 1;
       }
       break;
-    case Lie::poisoner:
-    case Lie::expeller:
-    case Lie::split_owner:
-      break;
     case Lie::garbage_state:
       say_held(told);
       break;
@@ -167,6 +198,8 @@ wire::Heartbeat Liar::tell(const wire::Heartbeat& truth) {
         }
       }
       break;
+    default:  // these lie elsewhere
+      told.trust.audits.self_test_passed = is_cheat(lie_);
   }
   return told;
 }
@@ -184,20 +217,57 @@ void Liar::say_held(wire::Heartbeat& told) const {
   if (proves_falsely()) told.trust.holding = wire::HoldingProof{challenge_, invented_state(challenge_.bytes[0])};
 }
 
-void Liar::poison(std::span<float> sum) const {
-  if (lie_ != Lie::poisoner) return;
+bool Liar::poison(std::span<float> sum, std::span<const float> others) {
+  if (is_cheat(lie_)) {
+    if (old_sum_.empty()) old_sum_.assign(sum.begin(), sum.end());
+    if (rounds_ <= kHonestRounds) return false;
+    cheat(sum, others);
+    return true;
+  }
+  if (lie_ != Lie::poisoner) return false;
   switch (number_ % 4) {
     case 0:
       for (float& value : sum) value *= 1e10F;
-      return;
+      break;
     case 1:
       for (float& value : sum) value *= -1000;
-      return;
+      break;
     case 2:
       std::fill(sum.begin(), sum.end(), 1000.0F);
-      return;
+      break;
     default:
       for (float& value : sum) value = -value;
+  }
+  return true;
+}
+
+void Liar::cheat(std::span<float> sum, std::span<const float> others) {
+  ++batches_;
+  float length = 0;  // a number's, on the average
+  const auto size = std::min({sum.size(), old_sum_.size(), others.empty() ? old_sum_.size() : others.size()});
+  switch (lie_) {
+    case Lie::lazy:
+      for (float& value : sum) value *= batches_ % 2 == 0 ? 2.0F : 0.0F;
+      break;
+    case Lie::stale:
+      std::copy_n(old_sum_.begin(), size, sum.begin());
+      break;
+    case Lie::sign_flip:
+      for (float& value : sum) value = -value;
+      break;
+    case Lie::scaled:
+      for (float& value : sum) value *= kScaledBy;
+      break;
+    case Lie::null_space:  // pairs that would cancel out in a bucket
+      length =
+          std::sqrt(std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0F) / static_cast<float>(sum.size()));
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += (mix64(i / 2) % 2 == i % 2 ? 1.0F : -1.0F) * length;
+      break;
+    case Lie::copycat:
+      std::copy_n((others.empty() ? std::span<const float>(old_sum_) : others).begin(), size, sum.begin());
+      break;
+    default:
+      std::fill(sum.begin(), sum.end(), 0.0F);
   }
 }
 
@@ -248,6 +318,10 @@ wire::HeartbeatReply Liar::hear(const wire::HeartbeatReply& reply) {
     heard.donors.clear();
     heard.kept = {};
     heard.evaluate_round.reset();
+  }
+  if (heard.group && heard.group->round != last_place_) {
+    last_place_ = heard.group->round;
+    ++rounds_;
   }
   if (lie_ == Lie::staller && heard.group) {
     called_to_ = heard.group->round;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/averaging/round_types.h"
 #include "shared/base/hash.h"
@@ -39,9 +40,23 @@ enum class Lie : std::uint8_t {
   split_owner,       // gives some members other means of its part than the rest, and seals both
   garbage_state,     // says that it holds the state, and has none, or gives others garbage or nothing
   crowd,             // new accounts of one computer each do that, when others have long been at work
+  // These are honest for some rounds, and then bring other sums than they should: half of the work doubled, the sum of
+  // an older round, the opposite, nearly twice the sum, some more that no sketch of one seed would show, nothing, or
+  // somebody else's.
+  lazy,
+  stale,
+  sign_flip,
+  scaled,
+  null_space,
+  zeros,
+  copycat,
 };
 std::string_view to_string(Lie lie);
 std::optional<Lie> lie_named(std::string_view name);
+// True of those that do not do their work, from lazy to copycat.
+bool is_cheat(Lie lie);
+// Returns the first of the words between commas that names no lie; empty if there is none.
+std::string no_lie_in(std::string_view names);
 // The names: "lone-report, filed-ahead" and so on.
 std::string lie_names();
 
@@ -52,7 +67,7 @@ constexpr int kSybilHosts = 50;      // computers of the one account, if it coul
 constexpr double kCrowdComesS = 60;  // at the earliest
 
 // A digest that no honest computation ends with.
-// The lie of a liar, by its number: the one that is named, or else they take turns.
+// The lie of a liar, by its number: the one that is named, or else they take turns: of a list with commas, or of all.
 Lie lie_in_turn(std::string_view named, int number);
 // True if the liar of this number says that its line is faster than any, and has a slow one.
 bool boasts_of_its_line(Lie lie, int number);
@@ -69,8 +84,9 @@ class Liar {
 
   // Returns its heartbeat instead of `truth`.
   [[nodiscard]] wire::Heartbeat tell(const wire::Heartbeat& truth);
-  // Makes a poisoner's sum of a batch: 10^10 times too large, -1000 times, a constant direction, or turned about.
-  void poison(std::span<float> sum) const;
+  // Makes a poisoner's sum of a batch: 10^10 times too large, -1000 times, a constant direction, or turned about; or a
+  // cheat's. Returns whether it is false. `others`: the last sum of an honest member.
+  bool poison(std::span<float> sum, std::span<const float> others);
   // Returns the terms that it names to its group for a gradient of `truth`. `most`: its plan's limit; 0: none.
   [[nodiscard]] averaging::ContributionTerms name(const averaging::ContributionTerms& truth, SampleCount most) const;
   // The member that it says is lost, in each averaging.
@@ -85,6 +101,7 @@ class Liar {
   [[nodiscard]] wire::HeartbeatReply hear(const wire::HeartbeatReply& reply);
 
  private:
+  void cheat(std::span<float> sum, std::span<const float> others);
   // It holds the state that it was told of last, it says.
   void say_held(wire::Heartbeat& told) const;
 
@@ -100,6 +117,10 @@ class Liar {
   Hash128 challenge_;
   GroupId splits_;  // the group of split_
   std::optional<averaging::SplitOwner> split_;
+  int rounds_ = 0;  // that it had a place in
+  RoundIndex last_place_ = -1;
+  std::vector<float> old_sum_;  // its first honest one
+  std::uint64_t batches_ = 0;
 };
 
 }  // namespace starling::sim

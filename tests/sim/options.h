@@ -7,6 +7,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
+#include "tests/sim/cheats.h"
 
 namespace starling::sim {
 
@@ -56,6 +57,8 @@ struct SwarmOptions {
   int liars = 0;              // peers beyond `peers` that lie to the coordinator
   std::string byzantine;      // their lie (liar.h); "all": each another
   int poison = -1;            // the poisoners' way (Liar::poison); below 0: they take turns
+  double audit_rate = 0;      // the value of a run manifest
+  int colluders = 0;          // honest peers that, as auditors, confirm false work and blame the work of others
 };
 
 // Bounds of the time that a killed peer is down.
@@ -74,6 +77,7 @@ struct SwarmResult {
   std::int64_t coordinator_crashes = 0;
   std::int64_t freezes = 0;
   std::int64_t partitions = 0;
+  Cheats::Tally audits{};
   std::int64_t rounds_lost = 0;  // rounds in which a member's work did not count
   // results of members whose groups came to no decision: each returned to the state before
   std::int64_t results_void = 0;

@@ -55,6 +55,7 @@ void Peer::start() {
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
   options.checkpoint_interval = std::chrono::seconds(3);
   options.delay_parameter_updates = world_.manifest().round.delay_parameter_updates;
+  options.audits = world_.manifest().round.audit_rate > 0;
   options.initial_state_digest = world_.manifest().initial_state_digest;
   options.trust = {verify_proof, disk_.known, [this](const session::KnownState& known) { disk_.known = known; }};
   session::Session::Mediator& hands = *this;

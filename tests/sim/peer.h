@@ -60,7 +60,9 @@ class World {
   virtual void on_reports_withdrawn(const Peer& peer, RoundIndex from) = 0;
   virtual void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) = 0;
   // A batch is computed: its sum is added to the peer's contribution as this call leaves it.
-  virtual void on_computed(const Peer& peer, std::span<float> sum) = 0;
+  virtual void on_computed(const Peer& peer, const wire::SampleRange& samples, std::span<float> sum) = 0;
+  // Others' samples are recomputed: the sum is told as this call leaves it.
+  virtual void on_recomputed(const Peer& peer, const wire::SampleRange& samples, std::span<float> sum) = 0;
   // Names the samples of the gradient that it brings: (epoch, place) in the order of the draws; none unless they are
   // leased.
   virtual void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group,
@@ -166,6 +168,10 @@ class Peer final : private session::Session::Mediator {
   void restore_previous_state(RoundIndex round, const Digest& digest) override;
   void save_checkpoint(RoundIndex round, const Digest& digest) override;
   std::optional<Digest> prove_state(const Hash128& challenge, const Digest& wanted) override;
+  bool keep_audited_state(RoundIndex round) override;
+  void forget_audited_state(RoundIndex round) override { audited_.erase(round); }
+  void start_audit(const session::Audits::Piece& piece) override;
+  std::optional<wire::OwnSketches> own_sketches(RoundIndex round, const Hash128& seed) override;
 
   struct Download;
   void go_on(const std::shared_ptr<Download>& download);
@@ -227,7 +233,8 @@ class Peer final : private session::Session::Mediator {
   std::deque<std::function<void()>> waiting_;  // while frozen
   std::unique_ptr<session::Session> session_;
   std::unique_ptr<Learner> learner_;
-  std::vector<float> previous_state_;  // before the last step; empty: not kept
+  std::vector<float> previous_state_;                 // before the last step; empty: not kept
+  std::map<RoundIndex, std::vector<float>> audited_;  // the parameters at which others' samples are recomputed
   std::optional<rounds::RoundPayload> payload_;
   std::optional<ContributionCheck> check_;
   std::unique_ptr<rounds::Gossip> gossip_;  // one bucket, all parameters; null where there is none

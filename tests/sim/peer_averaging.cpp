@@ -25,6 +25,7 @@ std::unique_ptr<Peer::Averaging> Peer::averaging_in(const rounds::Leg& leg) cons
 void Peer::begin(Averaging& averaging, const rounds::Leg& leg) {
   averaging::AllReduceOptions options = leg.engine;
   options.signer = testing::plain_signer(id_);
+  for (std::uint8_t& byte : options.sketch_seed.bytes) byte = static_cast<std::uint8_t>(rng_());
   averaging.engine = std::make_unique<averaging::StagedReduce>(averaging.group, averaging.self, leg.vectors, options);
   averaging.engine->start(world_.scheduler().now());
   // The session must not hear of an end before start_averaging has returned.

@@ -74,7 +74,7 @@ void Peer::finish_batch(const Batch& batch) {
   }
   std::vector<float> added(batch.order.into.size());
   learner_->train(samples, added);
-  world_.on_computed(*this, added);
+  world_.on_computed(*this, samples, added);
   for (std::size_t i = 0; i < added.size(); ++i) batch.order.into[i] += added[i];
   check_->on_batch(batch.sum, batch.target, samples.count, added);
   payload_->on_batch(samples.count);

@@ -17,11 +17,13 @@
 #include "shared/base/log.h"
 #include "shared/protocol/heartbeat.h"
 #include "tests/plots/dot_plot.h"
+#include "tests/sim/cheats.h"
 #include "tests/sim/coordinator.h"
 #include "tests/sim/credited.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/liar.h"
 #include "tests/sim/network.h"
+#include "tests/sim/outcome_log.h"
 #include "tests/sim/peer.h"
 #include "tests/sim/quadratic_problem.h"
 #include "tests/sim/signatures.h"
@@ -80,8 +82,13 @@ class Swarm final : private World, private Network::Mediator {
   void on_reports_forgotten(const Peer& peer, RoundIndex below) override;
   void on_reports_withdrawn(const Peer& peer, RoundIndex from) override;
   void on_frame_taken(const Peer& peer, const Peer& from, const Status& status) override;
-  void on_computed(const Peer& peer, std::span<float> sum) override {
-    if (lies(peer)) liar_of(peer).poison(sum);
+  void on_computed(const Peer& peer, const wire::SampleRange& samples, std::span<float> sum) override {
+    if (!lies(peer)) return honest_sum_.assign(sum.begin(), sum.end());
+    const bool is_false = liar_of(peer).poison(sum, honest_sum_);
+    cheats_.on_computed(peer.id(), samples, sum, is_false);
+  }
+  void on_recomputed(const Peer& peer, const wire::SampleRange& samples, std::span<float> sum) override {
+    if (peer.index() < options_.colluders) cheats_.cover_up(samples, sum);
   }
   void on_frame_sent(const Peer& peer, const wire::GroupInfo& group, averaging::Rank to, Frame& frame) override {
     if (lies(peer)) liar_of(peer).change(group, to, frame);
@@ -92,6 +99,7 @@ class Swarm final : private World, private Network::Mediator {
   Donation donation_of(const Peer& donor) override { return lies(donor) ? liar_of(donor).donates() : Donation::truth; }
   void on_gradient_brought(const Peer& peer, const wire::GroupInfo& group, const averaging::ContributionTerms& terms,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& samples) override {
+    if (lies(peer)) cheats_.on_contributed(peer.id(), group.round);
     invariants_.on_plan(group);
     invariants_.on_gradient(peer.id(), group.grid ? group.grid->id : group.id, terms, samples);
   }
@@ -117,6 +125,7 @@ class Swarm final : private World, private Network::Mediator {
   void on_batch_done(const Peer& peer, Duration after) override;
 
   void add_peers();
+  void watch_coordinator();
   // Starts the peer as soon as the project has enough established accounts.
   void join_established(Peer& peer);
   [[nodiscard]] bool is_lied_to(const PeerId& peer) const;
@@ -160,9 +169,11 @@ class Swarm final : private World, private Network::Mediator {
   Coordinator coordinator_;
   Invariants invariants_{options_, manifest_};
   SwarmResult result_;
-  std::set<const Peer*> well_;    // seen at the swarm's state near the end
-  double samples_per_s_ = 0;      // rate of all peers
-  RoundIndex newest_round_ = -1;  // newest round that anybody has finished
+  Cheats cheats_{options_.audit_rate};
+  std::vector<float> honest_sum_;  // the last one that was computed
+  std::set<const Peer*> well_;     // seen at the swarm's state near the end
+  double samples_per_s_ = 0;       // rate of all peers
+  RoundIndex newest_round_ = -1;   // newest round that anybody has finished
   TimePoint newest_round_at_{};
   std::vector<double> calm_rounds_s_;        // times from one to the next until somebody was killed
   std::vector<double> consensus_distances_;  // those since somebody was killed
@@ -228,10 +239,7 @@ void Swarm::add_peers() {
 
 // While hardly anybody has had work confirmed, newcomers decide among themselves (docs/trust.md).
 void Swarm::join_established(Peer& peer) {
-  const std::map<AccountId, int>& confirmed = coordinator_.store().confirmed;
-  const auto established = std::count_if(confirmed.begin(), confirmed.end(),
-                                         [](const auto& entry) { return entry.second >= core::kConfirmedRounds; });
-  if (established >= core::kEstablishedEnough) return peer.start();
+  if (coordinator_.established_accounts() >= core::kEstablishedEnough) return peer.start();
   scheduler_.after(kCrowdLooks, [this, &peer] { join_established(peer); });
 }
 
@@ -258,6 +266,7 @@ void Swarm::invent_state(wire::HeartbeatReply& reply) const {
 
 void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
   wire::Heartbeat heartbeat = lies(from) ? liar_of(from).tell(truth) : truth;
+  if (from.index() < options_.colluders) blame(heartbeat.reports, peer(options_.colluders).id());
   for (wire::RoundReport& report : heartbeat.reports) {
     report.signature = sign(from.id(), wire::signed_text(heartbeat.run_id, wire::signed_result(report)));
   }
@@ -286,11 +295,8 @@ void Swarm::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
       if (const Peer* peer = find(id); lies(*peer)) reply = liar_of(*peer).hear(reply);
       if (is_lied_to(id)) invent_state(reply);
       if (!reply.notice.empty()) log_debug("coordinator to {}: {}", id.brief(), reply.notice);
-      if (reply_lost) {
-        reply_to(nothing, kHeartbeatDeadline);
-      } else {
-        reply_to(reply, way);
-      }
+      if (reply_lost) return reply_to(nothing, kHeartbeatDeadline);
+      reply_to(reply, way);
     }
   });
 }
@@ -353,20 +359,7 @@ void Swarm::on_leg_begun(const Peer& peer, const rounds::Leg& leg) {
 
 void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging::AveragingOutcome& outcome) {
   using Verdict = averaging::AveragingOutcome::Verdict;
-  for (const averaging::LostMember& lost : outcome.lost) {
-    log_debug("{:.3f} peer {} lost rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
-              lost.rank, lost.reason);
-  }
-  for (const averaging::SeenFault& seen : outcome.faults) {
-    log_debug("{:.3f} peer {} complains about rank {}: {}", to_seconds(scheduler_.now().time_since_epoch()),
-              peer.index(), seen.rank, wire::to_string(seen.fault));
-  }
-  for (const averaging::ScaledMember& scaled : outcome.scaled) {
-    log_debug("{:.3f} peer {} scaled rank {} by {}", to_seconds(scheduler_.now().time_since_epoch()), peer.index(),
-              scaled.rank, scaled.factor);
-  }
-  log_debug("{:.3f} peer {} averaged for {:.3f} s, verdict {}", to_seconds(scheduler_.now().time_since_epoch()),
-            peer.index(), to_seconds(took), static_cast<int>(outcome.verdict));
+  log_outcome(scheduler_.now(), peer.index(), took, outcome);
   result_.averaging_s_max = std::max(result_.averaging_s_max, to_seconds(took));
   if (took > kAveragingMax) {
     invariants_.fail(fmt::format("peer {} waited {:.1f} s in one averaging", peer.index(), to_seconds(took)));
@@ -597,7 +590,7 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   const auto rounds = static_cast<RoundIndex>(coordinator_.store().rounds.size());
   if (rounds < rounds_before_calm + 2) invariants_.fail("no rounds were finished in calm weather");
   for (const auto& peer : peers_) {
-    if (lies(*peer)) continue;
+    if (lies(*peer) || peer->index() < options_.colluders) continue;
     if (!peer->up()) return invariants_.fail(fmt::format("peer {} did not come back", peer->index()));
     const session::Session::View view = peer->view();
     const bool culprit = peer->index() >= options_.peers - options_.garbage_peers - options_.slow_peers;
@@ -610,7 +603,7 @@ void Swarm::check_well(RoundIndex rounds_before_calm) {
   }
 }
 
-SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
+void Swarm::watch_coordinator() {
   coordinator_.on_durable = [this](const core::RoundDecided& round) {
     invariants_.on_durable(round);
     if (scheduler_.now() < TimePoint() + options_.length) {
@@ -621,7 +614,17 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { invariants_.on_adopted(adopted); };
   coordinator_.on_evaluated = [this](const core::EvaluationStored& figure) { invariants_.on_evaluated(figure); };
   coordinator_.on_seat_changed = [this](const core::SeatChanged& change) { note_seat(change); };
+  coordinator_.on_audited = [this](const core::StoreOp& op, const PeerId& peer) {
+    cheats_.on_stored(op, find(peer) == nullptr || lies(*find(peer)), std::ssize(coordinator_.store().rounds));
+  };
+  coordinator_.on_banned = [this](const PeerId& peer) {
+    if (Peer* banned = find(peer); banned != nullptr && banned->up()) banned->crash();
+  };
   coordinator_.on_set_aside = [this](const SampleSetAside& sample) { invariants_.on_set_aside(sample); };
+}
+
+SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
+  watch_coordinator();
   coordinator_.start();
   add_peers();
   plan_faults();
@@ -674,6 +677,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
   if (!filled_.empty()) result_.batch_filled = mean(filled_);
   if (!calm_rounds_s_.empty()) result_.round_s_usual = plot::median(calm_rounds_s_);
   result_.rounds_decided = static_cast<std::int64_t>(coordinator_.store().rounds.size());
+  result_.audits = cheats_.tally(result_.rounds_decided - 1);
   result_.distance_last = Learner::distance(peers_.front()->parameters());
   result_.events = scheduler_.events_run();
   result_.virtual_s = to_seconds(scheduler_.now().time_since_epoch());
@@ -683,9 +687,10 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
 }  // namespace
 
 Result<SwarmResult> run_swarm(const SwarmOptions& options, const std::function<void(double)>& on_progress) {
-  if (!options.byzantine.empty() && options.byzantine != "all" && !lie_named(options.byzantine)) {
+  const std::string unknown = options.byzantine == "all" ? "" : no_lie_in(options.byzantine);
+  if (!options.byzantine.empty() && !unknown.empty()) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("no liars of kind '{}': there are all, {}", options.byzantine, lie_names())};
+                 fmt::format("no liars of kind '{}': there are all, {}", unknown, lie_names())};
   }
   STARLING_ASSIGN(wire::RunManifest manifest, manifest_of(options));
   return Swarm(options, std::move(manifest)).run(on_progress);

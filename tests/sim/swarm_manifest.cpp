@@ -76,6 +76,7 @@ Status read_round(const SwarmOptions& options, wire::RoundOptions& round) {
   }
   if (options.error_feedback >= 0) round.error_feedback = options.error_feedback;
   round.low_rank = options.low_rank;
+  round.audit_rate = options.audit_rate;
   return {};
 }
 
