@@ -37,6 +37,8 @@ DAY_MS = 86_400_000
 WIDTHS = (360, 768, 1920)
 HEIGHT = 900
 VOLUNTEERS = 60
+RIGHT, WRONG, UNCHECKED = range(3)  # of a check
+FINAL_BELOW = 24  # the round from which on credit is pending
 LONGEST_NAME = "Bartholomew-Maximilian.the.Elder"
 PUBLIC = ("/", "/leaderboard", "/leaderboard?of=teams&sort=total", "/leaderboard?of=computers&sort=week",
           "/leaderboard?q=Swan+1&me=Swan+2", "/volunteer/2", "/team/1", "/credit", "/status", "/stats/", "/certificate",
@@ -110,11 +112,25 @@ return [e.dataset.stop, s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) 
 """
 
 
+def add_check(db, work, verdict, why=""):
+    """A check of work, that is a run's number, a round and an account, as the server would have stored it."""
+    number, step, account = work
+    host, = db.execute("SELECT id FROM host WHERE account_id = ?", (account,)).fetchone()
+    db.execute("INSERT INTO work_check (run, round, host, account_id, verdict, auditors, distance, why, at_ms) "
+               "VALUES (?, ?, ?, ?, ?, ?, 1.2, ?, ?)",
+               (number, step, host, account, verdict, bytes(64), why, int(time.time() * 1000) - (30 - step) * 3_600_000))
+    db.execute("INSERT INTO checked_host (run, host, clean, missed, unchecked, in_a_row) VALUES (?, ?, ?, ?, ?, 0) "
+               "ON CONFLICT (run, host) DO UPDATE SET clean = clean + excluded.clean, missed = missed + excluded.missed, "
+               "unchecked = unchecked + excluded.unchecked", (number, host, *(int(verdict == v) for v in range(3))))
+
+
 def fill(database, run):
-    """A crowd with a month of credit, as the server would have stored it."""
+    """A crowd with a month of credit, as the server would have stored it: the last days' is pending, and some of the
+    work was checked."""
     now = int(time.time() * 1000)
     with sqlite3.connect(database) as db:
         number, = db.execute("SELECT number FROM run WHERE run_id = ?", (run,)).fetchone()
+        db.execute("UPDATE run SET final_below = ? WHERE number = ?", (FINAL_BELOW, number))
         for i in range(1, VOLUNTEERS + 1):
             name = LONGEST_NAME if i == 1 else f"Swan {i}"
             db.execute("INSERT INTO account (id, display_name, created_ms) VALUES (?, ?, ?)", (i, name, now - 40 * DAY_MS))
@@ -128,6 +144,11 @@ def fill(database, run):
                            "SELECT ?, ?, host.id, account.id, ?, ?, ?, team_id FROM host JOIN account "
                            "ON account.id = account_id WHERE peer_id = ?",
                            (number, 30 - day, 1000 * i, 7_654_321 * i, now - day * DAY_MS, bytes([i]) * 32))
+        for i in range(1, VOLUNTEERS + 1):
+            add_check(db, (number, i % 30, i), UNCHECKED if i % 20 == 0 else RIGHT)
+        for step, why in ((28, "for the first time: it is told"),
+                          (30, "once more: it is out until its computer's self-test finds nothing wrong")):
+            add_check(db, (number, step, 7), WRONG, why)
         for step in range(300):
             db.execute("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, ?, 900, 3.1)",
                        (run, step, bytes(16), now - (300 - step) * 20_000, 4000 + 20 * step, bytes(32), 20 + step % 7))
@@ -146,7 +167,7 @@ class Pages(unittest.TestCase):
         coordinator = cls.coordinator = programs.Coordinator(cls.folder / "project", cls.folder / "coordinator.log")
         coordinator.command("init", coordinator.folder, "--name", "Poems", "--listen", coordinator.address, "--open",
                             "--approve")
-        settings = {**SETTINGS, "run_id": RUN, "title": "Poems, letter by letter"}
+        settings = {**SETTINGS, "run_id": RUN, "audit_rate": 0.25, "title": "Poems, letter by letter"}
         coordinator.create_run(write_run(cls.folder / "run", small_corpus(), settings))
         coordinator.start_run(RUN)
         (cls.folder / "password").write_text(PASSWORD + "\n")
@@ -368,6 +389,40 @@ class Pages(unittest.TestCase):
             self.open(self.public + path)
             self.assertTrue(self.browser.execute_script(INJECTED), path)
             self.assertTrue(any("Content Security Policy" in line["message"] for line in self.browser.get_log("browser")))
+
+    def look_at_account(self, words, name):
+        self.open(self.public + "/account")
+        for text in (words, "pending until the work is checked"):
+            self.assertIn(text, self.text())
+        for width in WIDTHS:
+            for dark in (False, True):
+                with self.subTest(name=name, width=width, dark=dark):
+                    self.at_size(width, dark)
+                    seen = self.browser.execute_script(LOOK)
+                    self.assertLessEqual(seen["wide"], 0, "it scrolls sideways")
+                    self.assertEqual(seen["faint"], [], "words that can hardly be read")
+                    self.picture(f"{name}-{width}-{'dark' if dark else 'light'}")
+
+    def test_9_an_account_page_tells_of_checks_and_of_credit_that_is_pending(self):
+        self.open(self.public + "/signup")
+        self.type_in(name="Eve", email="eve@example.org", password=PASSWORD)
+        self.press("Make the account")
+        with sqlite3.connect(self.coordinator.folder / "coordinator.db") as db:
+            account, = db.execute("SELECT id FROM account WHERE display_name = 'Eve'").fetchone()
+            number, = db.execute("SELECT number FROM run WHERE run_id = ?", (RUN,)).fetchone()
+            now = int(time.time() * 1000)
+            host = db.execute("INSERT INTO host (peer_id, account_id, created_ms, last_seen_ms) VALUES (?, ?, ?, ?)",
+                              (bytes([200]) * 32, account, now, now)).lastrowid
+            for step in (FINAL_BELOW - 1, FINAL_BELOW):
+                db.execute("INSERT INTO contribution (run, round, host, account_id, samples, credit, at_ms) "
+                           "VALUES (?, ?, ?, ?, 4000, 30000000, ?)", (number, step, host, account, now))
+            add_check(db, (number, FINAL_BELOW, account), RIGHT)
+        db.close()
+        self.look_at_account("checked once, all right", "account-right")
+        with sqlite3.connect(self.coordinator.folder / "coordinator.db") as db:
+            add_check(db, (number, FINAL_BELOW + 1, account), WRONG, "for the first time: it is told")
+        db.close()
+        self.look_at_account("checked 2 times and found wrong once", "account-wrong")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ SAMPLE_BYTES = 400
 RUN_ID = "demo"
 BATCH = 96  # samples in a round
 SAMPLES_PER_CORE_S = 100  # for the model below
+AUDIT_RATE = 0.25  # with a liar
 
 
 def phase(argument):
@@ -44,6 +45,8 @@ def parse_arguments(arguments):
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE, too")
     parser.add_argument("--chaos", action="store_true",
                         help="SIGKILL a random volunteer every 20 s, and the coordinator once; all are restarted")
+    parser.add_argument("--liar", action="store_true",
+                        help="one more volunteer computes nothing and says that it does; the others check each other's work")
     parser.add_argument("--keep", action="store_true", help="keep the data directories and logs")
     parser.add_argument("--until-first-round", action="store_true",
                         help="end after the first round, and print how long everything until then took")
@@ -71,6 +74,7 @@ def run_settings(options):
         "micro_batch_size": 8,
         "model": {"layers": 4, "width": 128, "heads": 4, "context": 128},
         "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(rounds))},
+        **({"audit_rate": AUDIT_RATE} if options.liar else {}),
     }
 
 
@@ -140,6 +144,7 @@ class Demo:
         settled = self.swarm.drain()
         self.look()
         accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
+        taken_back = self.swarm.taken_back()
         run = self.swarm.coordinator.run_status(self.swarm.run)
         validation = run["validation"] or {}
         held_out = (self.swarm.folder / "run/held_out.txt").read_bytes()
@@ -149,8 +154,10 @@ class Demo:
             "volunteers": len(self.swarm.volunteers),
             "rounds": rounds,
             # The work of a killed volunteer after its last status is known only as far as it was accepted.
-            "samples_total": max(sum(self.computed.values()), accepted),
-            "samples_accepted": accepted,
+            "samples_total": max(sum(self.computed.values()), accepted - taken_back),
+            "samples_accepted": accepted - taken_back,
+            "samples_taken_back": taken_back,
+            "liar": self.found() if self.options.liar else None,
             "ledger_samples": run["ledger_samples"],
             "credit_by_volunteer": run["credit_by_volunteer"],
             "validation_bits_per_byte": {
@@ -165,6 +172,12 @@ class Demo:
             "kills": self.chaos.counts if self.chaos else {"volunteer": 0, "coordinator": 0},
         }
 
+    def found(self):
+        """The checks of the liar's work, and what it is told."""
+        status = self.swarm.volunteers[-1].status() or {}
+        checked = status.get("checked") or {}
+        return {"name": self.swarm.volunteers[-1].name, "found": checked.get("missed", 0), "told": " ".join(status.get("problems", []))}
+
     def sample(self):
         done = self.swarm.volunteers[0].command("sample", "--prompt", PROMPT, "--length", SAMPLE_BYTES, check=False)
         return PROMPT + done.stdout if done.returncode == 0 else f"(no sample: {done.stderr.strip()})"
@@ -178,6 +191,10 @@ def print_summary(result, sample, out):
     print(f"{result['rounds']} rounds and {result['samples_accepted']} accepted samples in {result['seconds']} s; "
           f"{result['ledger_samples']} samples in the ledger; {result['rounds_failed']} failed rounds", file=out)
     print(f"Volunteers agree to the bit: {'yes' if result['replicas_identical'] else 'NO'}", file=out)
+    if result.get("liar"):
+        liar = result["liar"]
+        print(f"{liar['name']} has computed nothing: found {liar['found']} times, {result['samples_taken_back']} of its samples "
+              f"taken back. It is told: {liar['told'] or '-'}", file=out)
     if any(result["kills"].values()):
         print(f"Killed: {result['kills']['volunteer']} volunteers, {result['kills']['coordinator']} coordinator", file=out)
     for name, credit in sorted(result["credit_by_volunteer"].items(), key=lambda item: -item[1]):
@@ -205,7 +222,9 @@ def run_demo(options, folder, out):
     if options.spent:
         print("ready to train: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds, _ in options.spent), file=out)
     begun, cpu_before = time.monotonic(), cpu_seconds()
-    swarm = Swarm(folder, options.volunteers)
+    swarm = Swarm(folder, options.volunteers + options.liar)
+    if options.liar:
+        swarm.give_false_trainer(swarm.volunteers[-1], "zeros")
     try:
         swarm.create("Starling demo", run_settings(options))
         demo = Demo(swarm, options, out)

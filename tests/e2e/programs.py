@@ -238,6 +238,11 @@ class Coordinator:
         with contextlib.closing(sqlite3.connect(database, uri=True, timeout=10)) as connection:
             return connection.execute(query, values).fetchall()
 
+    def taken_back(self, run):
+        """Samples of the run that were in the ledger once, and do not count any more."""
+        return -self.rows("SELECT coalesce(sum(contribution.samples), 0) FROM contribution JOIN run ON run.number = contribution.run "
+                          "WHERE reverses IS NOT NULL AND run.run_id = ?", run)[0][0]
+
     def answers(self):
         host, _, port = self.address.rpartition(":")
         try:

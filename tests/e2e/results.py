@@ -40,6 +40,8 @@ def failures(result):
                      f"the ledger {result['ledger_samples']}")
     if not result["replicas_identical"]:
         found.append("volunteers disagree about the state or about a round")
+    if result.get("liar") and not result["liar"]["found"]:
+        found.append(f"{result['liar']['name']} has computed nothing, and nobody found it")
     validation = result["validation_bits_per_byte"]
     if validation["first"] is None or validation["last"] is None:
         found.append("the held-out text was never evaluated")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -63,6 +64,7 @@ class Swarm:
         self.departed = {}  # {volunteer that does not come back: its peer}
         self.pollers = ThreadPoolExecutor(max_workers=8)
         self.run = None
+        self.is_checked = False  # whether work is, so that credit may be taken back
 
     def newcomer(self):
         """Adds a new volunteer that is unknown so far."""
@@ -75,6 +77,7 @@ class Swarm:
         manifest = write_run(self.folder / "run", corpus or text.load_corpus(), settings)
         self.coordinator.init(name)
         self.run = settings["run_id"]
+        self.is_checked = settings.get("audit_rate", 0) > 0
         self.coordinator.create_run(manifest)
         self.coordinator.start_run(self.run)
         link = self.coordinator.new_invite("--uses", max(1, len(self.volunteers)))
@@ -82,6 +85,18 @@ class Swarm:
         for volunteer in self.volunteers:
             volunteer.start()
             volunteer.join(link)
+
+    def give_false_trainer(self, volunteer, way):
+        """The volunteer's daemon is the product's, beside a trainer that lies in this way (false_trainer)."""
+        trainer = os.environ.get("STARLING_FALSE_TRAINER", programs.BIN.parent / "tests/false_trainer")
+        folder = self.folder / way
+        folder.mkdir()
+        shutil.copy(trainer, folder / "starling-trainer")
+        volunteer.daemon.command[0] = shutil.copy(programs.BIN / "starlingd", folder)
+
+    def taken_back(self):
+        """Samples that were in the ledger once, and do not count any more."""
+        return self.coordinator.taken_back(self.run) if self.is_checked else 0
 
     def lose(self, volunteer):
         """Kills the volunteer for good."""
@@ -132,7 +147,7 @@ class Swarm:
                     return f"{name}: " + (f"{status['phase']}, {status['reports_waiting']} reports wait" if status else "away")
             if not results.same_state(list(statuses.values())):
                 return "not all hold the same state"
-            accepted = results.compare_journals(self.journals())[0]
+            accepted = results.compare_journals(self.journals())[0] - self.taken_back()
             ledger = self.coordinator.run_status(self.run)["ledger_samples"]
             return "" if accepted == ledger else f"{accepted} samples accepted, {ledger} in the ledger"
 
