@@ -50,6 +50,9 @@ class FieldFiller {
   void fill(std::vector<T>& members, const wire::FirstItems& items, const Rules&... rules) {
     fill(members, wire::Items{items.max}, rules...);
   }
+  void fill(std::vector<float>& members, const wire::PackedFloats& /*packed*/, const auto&...) {
+    members = {static_cast<float>(count_), -0.5F};
+  }
   template <wire::fields::Object Message>
   void fill(Message& message, const auto&...) {
     each_field(*this, message);

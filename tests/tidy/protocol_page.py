@@ -20,6 +20,8 @@ CHAPTERS = [
     ("shared/protocol/heartbeat_reply.h", "Answers to heartbeats"),
     ("shared/protocol/compute_device.h", "Devices that compute"),
     ("shared/protocol/round_report.h", "Reports of rounds"),
+    ("shared/protocol/audit.h", "Audits of members' work"),
+    ("shared/protocol/checked_work.h", "Findings about members' work"),
     ("shared/protocol/sample_lease.h", "Leases of samples"),
     ("shared/protocol/checkpoint.h", "Copies of the state"),
     ("shared/protocol/join.h", "Joining"),
@@ -49,7 +51,7 @@ CHAPTERS = [
     ("shared/run/manifest_fields.h", "Bounds of the description of a run"),
     ("shared/control/control_fields.h", "Bounds between a daemon and its window"),
 ]
-DESCRIPTIONS = ["shared/protocol/message_fields.h", "shared/protocol/compute_device_fields.h", "shared/control/control_fields.h", "shared/run/manifest_fields.h"]
+DESCRIPTIONS = ["shared/protocol/message_fields.h", "shared/protocol/compute_device_fields.h", "shared/protocol/checked_work_fields.h", "shared/control/control_fields.h", "shared/run/manifest_fields.h"]
 INTRODUCTION = """# The protocol
 
 Everything that Starling's programs say to each other is declared in five folders, with its limits: [`shared/wire`](../shared/wire)
@@ -87,6 +89,8 @@ def bounds_text(rules, named):
             words.append(f"at most `{inside[0]}` bytes")
         elif made and made.group(1) in ("Items", "FirstItems"):
             words.append(f"at most `{inside[0]}` items")
+        elif made and made.group(1) == "PackedFloats":
+            words.append(f"at most `{inside[0]}` floats, base64")
         elif rule == "kLater":
             words.append("missing from older programs")
         elif rule == "kLeftOutIfUnset":

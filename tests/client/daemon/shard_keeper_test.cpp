@@ -163,6 +163,21 @@ TEST_CASE("a shard that was opened can be read when its file has gone, and is fe
   CHECK(byte == keeping.expected(0)[0]);
 }
 
+TEST_CASE("a look at samples of others fetches nothing, and finds the shards that are here") {
+  Keeping keeping;
+  keeping.start();
+  REQUIRE(keeping.read(0) == keeping.expected(0));
+  CHECK(keeping.keeper->open_held({0, 0, 0, 1}).ok());
+  int here = 0;
+  for (RoundIndex turn = 0; turn < 4; ++turn) {
+    const auto held = keeping.keeper->open_held({turn * keeping.manifest.data.shard_rounds, 0, 0, 1});
+    if (!held.ok()) CHECK(held.error().code == ErrorCode::not_found);
+    here += held.ok() ? 1 : 0;
+  }
+  CHECK(here < 4);
+  CHECK(keeping.read(0) == keeping.expected(0));  // its own is wanted still
+}
+
 TEST_CASE("nothing is fetched while it is not allowed") {
   Keeping keeping;
   keeping.start();
