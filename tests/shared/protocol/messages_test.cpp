@@ -469,6 +469,36 @@ TEST_CASE("reports that do not fit in one heartbeat wait for the next") {
   CHECK(got->reports[0].round == 0);
 }
 
+TEST_CASE("audits make the report of a round with 16 members at most 8 KB longer") {
+  constexpr std::size_t kMembers = 16;
+  Heartbeat beat = full_heartbeat();
+  beat.reports.resize(1);
+  beat.reports[0].own.reset();
+  beat.reports[0].measured.reset();
+  beat.trust.audits = {};
+  const std::size_t without = encode(beat).size();
+  std::mt19937 random(1);
+  const auto sketches = [&](std::size_t floats) {
+    std::vector<float> values(floats);
+    for (float& value : values) value = std::normal_distribution<float>(0, 1e-3F)(random);
+    return values;
+  };
+  MeasuredParts measured;
+  measured.seed = id<Hash128>(9);
+  for (std::size_t rank = 1; rank < kMembers; ++rank) measured.members.push_back(static_cast<std::int64_t>(rank));
+  measured.sketches = sketches((kMembers - 1) * kSketchFloats);
+  beat.reports[0].measured = std::move(measured);
+  beat.reports[0].own = OwnTerms{1024, 1024};
+  const std::size_t with_report = encode(beat).size();
+  const std::size_t parts = kMembers * kShortSketchFloats;
+  beat.trust.audits.own = OwnSketches{7, sketches(parts), sketches(kSketchFloats), sketches(parts)};
+  const std::size_t with_all = encode(beat).size();
+  MESSAGE("the report grows by " << with_report - without << " bytes, all that is told of a round by "
+                                 << with_all - without);
+  CHECK(with_report - without <= 8 * 1024);
+  CHECK(with_all - without <= 9 * 1024);
+}
+
 TEST_CASE("fields of a newer version are ignored") {
   const std::string json = with(encode(older_heartbeat()), "{\"protocol\"", "{\"later\":[{}],\"protocol\"");
   CHECK(decode_heartbeat(json).ok());
