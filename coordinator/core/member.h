@@ -121,6 +121,7 @@ struct PlannedSeat {
   std::uint64_t plan = 0;  // serial of that plan; 0: none
   std::size_t group = 0;   // which of that plan's groups
   wire::MemberRole role = wire::MemberRole::full;
+  bool told = false;      // an answer has brought it: before that it averages in an older one, if it says that it does
   bool attended = false;  // was seen averaging in that plan
   // When a deferred member has the result of that plan's round, at the latest. The others are done long before, and go
   // on. kNever if it is not deferred.

@@ -481,6 +481,7 @@ const wire::GroupInfo* Planner::group_for(const Situation& at, const Member& mem
 std::optional<Duration> Planner::on_call(TimePoint now, Member& member) {
   const Plan* plan = this->plan();
   if (plan == nullptr || member.seat.plan != plan->serial || !member.averages()) return std::nullopt;
+  if (!member.seat.told) return std::nullopt;  // the call was long on its way
   const bool is_first = !std::exchange(member.seat.attended, true);
   const Absences& away = member.away;
   const bool doubted = away.said_so && member.reported.state_round <= away.last + kRoundsDoubted;

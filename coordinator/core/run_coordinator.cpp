@@ -137,6 +137,7 @@ Member& RunCoordinator::Impl::take_call(TimePoint now, const MemberIdentity& who
 void RunCoordinator::Impl::answer(TimePoint now, Member& member, const wire::Heartbeat& heartbeat,
                                   HeartbeatDecision& decision) {
   const Outlook outlook = planner.outlook(planning(now), members, member);
+  if (outlook.group && outlook.group->round == run.round) member.seat.told = true;
   const Dispatcher::Situation at{now, run, members, judge.credit(), outlook};
   decision.reply = dispatcher.answer(at, member, heartbeat, decision.ops);
   decision.reply.notice = Dispatcher::notice(at, member);

@@ -61,6 +61,31 @@ TEST_CASE("when less than half of a group is back in vain, the others go on") {
   CHECK_FALSE(swarm.member(1).group);
 }
 
+TEST_CASE("a call of the last averaging that was long on its way keeps nobody out of the next plan") {
+  Swarm swarm;
+  for (int i = 1; i <= 4; ++i) swarm.add(i, 30);
+  swarm.run_for(seconds(5));
+  VirtualMember& slow = swarm.member(4);
+  swarm.averaging_time = seconds(60);
+  while (swarm.member(1).phase != wire::MemberPhase::averaging) {
+    slow.group.reset();
+    swarm.run_for(milliseconds(5));
+  }
+  const GroupId old = swarm.member(1).group->id;
+  slow.group.reset();
+  swarm.call(slow);
+  slow.group.reset();
+  slow.next_call = swarm.now + seconds(20);
+  for (const int number : {1, 2, 3}) leave(swarm, number);
+  CHECK(until_another_plan(swarm, 1, old) < seconds(3));
+  slow.phase = wire::MemberPhase::averaging;  // in the old group, when it sent this
+  swarm.call(slow);
+  slow.phase = wire::MemberPhase::training;
+  swarm.call(slow);
+  REQUIRE(slow.group);
+  CHECK(slow.group->id == swarm.member(1).group->id);
+}
+
 TEST_CASE("members of a plan that fall silent are not waited for until they are forgotten") {
   Swarm swarm;
   for (int i = 1; i <= 5; ++i) swarm.add(i, 30);

@@ -32,7 +32,9 @@ struct Planning : RunParts {
   void average(int number) {
     wire::Heartbeat beat = training();
     beat.phase = wire::MemberPhase::averaging;
-    arrival = planner.on_call(now, call(number, beat));
+    Member& member = call(number, beat);
+    member.seat.told = true;  // by an answer
+    arrival = planner.on_call(now, member);
   }
   // The share of member 1 in a plan of these members.
   double share_of_first(const std::vector<int>& numbers) {
