@@ -36,6 +36,8 @@ double weight_of(wire::Fault fault) {
   return 1;  // ordinary for computers that come and go
 }
 
+bool is_of_absence(wire::Fault fault) { return fault == wire::Fault::absent; }
+
 std::string_view describe(const Standing& standing) {
   if (standing.at_odds) return "it and several others lost each other, and with those the rest had no trouble";
   switch (standing.fault) {
@@ -165,12 +167,18 @@ bool Reputation::on_proven_lie(RoundIndex round, const PeerId& peer) {
   return true;
 }
 
-const Seat& Reputation::newest_seat(const PeerId& peer) const {
-  static const Seat kNone{{}, 0, wire::MemberRole::full, false};
+Seat Reputation::newest_seat(const PeerId& peer) const {
   for (auto meeting = meetings_.rbegin(); meeting != meetings_.rend(); ++meeting) {
-    if (const auto seat = meeting->second.seats.find(peer); seat != meeting->second.seats.end()) return seat->second;
+    const auto seat = meeting->second.seats.find(peer);
+    if (seat != meeting->second.seats.end()) return with_voice_of_now(seat->second);
   }
-  return kNone;
+  return {{}, 0, wire::MemberRole::full, false};
+}
+
+Seat Reputation::with_voice_of_now(const Seat& seat) const {
+  Seat now = seat;
+  if (const auto voice = voices_.find(seat.peer); voice != voices_.end()) now.voice = voice->second;
+  return now;
 }
 
 void Reputation::Voices::add(const Seat& seat) {
@@ -188,14 +196,14 @@ std::size_t Reputation::voices_among(const std::set<PeerId>& others, const PeerI
   return voices.count();
 }
 
-// Counts the voices that were with it and could tell. More than half of them are needed, or kVoicesEnough; and more
-// than a third, or kVoicesMost.
+// Counts the voices of now that were with it and could tell. More than half of them are needed, or kVoicesEnough; and
+// more than a third, or kVoicesMost.
 std::size_t Reputation::voices_needed(const PeerId& about) const {
   Voices voices{newest_seat(about).account, {}, {}};
   for (const auto& [key, meeting] : meetings_) {
     if (!meeting.seats.contains(about)) continue;
     for (const PeerId& reporter : meeting.reporters) {
-      if (reporter != about) voices.add(meeting.seats.at(reporter));
+      if (reporter != about) voices.add(with_voice_of_now(meeting.seats.at(reporter)));
       if (voices.count() >= 3 * kVoicesMost) return kVoicesMost;
     }
   }
@@ -226,17 +234,19 @@ void Reputation::confirm_accusations(Meeting& meeting) {
   }
 }
 
-void Reputation::find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds) const {
+Reputation::Culprits Reputation::culprits(bool of_absence) const {
   Pairs accusers;
   Pairs named;  // in groups, by each
   Pairs odds;
   for (const auto& [key, meeting] : meetings_) {
     for (const Word& word : meeting.words) {
+      if (is_of_absence(word.fault) != of_absence) continue;
       (word.told ? accusers[word.accused] : named[word.accuser]).insert(word.told ? word.accuser : word.accused);
       odds[word.accused].insert(word.accuser);
       odds[word.accuser].insert(word.accused);
     }
   }
+  Culprits found;
   std::map<PeerId, std::size_t> needed;
   for (const auto& [peer, others] : odds) needed.emplace(peer, std::max(kVoicesMin, voices_needed(peer)));
   while (true) {
@@ -251,10 +261,10 @@ void Reputation::find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds
       most = voices;
       worst.insert(peer);
     }
-    if (worst.empty()) return;
+    if (worst.empty()) return found;
     for (const PeerId& peer : worst) {
       const bool told = voices_among(accusers[peer], peer) >= needed.at(peer);
-      (told ? guilty : at_odds).insert(peer);
+      (told ? found.guilty : found.at_odds).insert(peer);
     }
     // The rest is between others.
     for (const PeerId& peer : worst) {
@@ -271,15 +281,14 @@ void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   std::erase_if(false_words_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   std::erase_if(proven_lies_, [round](const auto& entry) { return entry.first + kRemembered < round; });
   for (auto& [key, meeting] : meetings_) confirm_accusations(meeting);
-  std::set<PeerId> guilty;
-  std::set<PeerId> at_odds;
-  find_faults(guilty, at_odds);
-  weigh(round, guilty, at_odds);
+  voices_.clear();
+  for (const Present& one : present) voices_.emplace(one.peer, one.voice);
+  weigh(round, culprits(true), culprits(false));
   acquit(round);
   seat(round, present);
 }
 
-void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds) {
+void Reputation::weigh(RoundIndex round, const Culprits& absent, const Culprits& faulty) {
   for (auto& [peer, record] : records_) {
     record.faults = 0;
     record.standing.rounds = 0;
@@ -305,18 +314,19 @@ void Reputation::weigh(RoundIndex round, const std::set<PeerId>& guilty, const s
         const auto count = [&](const PeerId& peer, const Worst& fault) {
           if (spoiled[peer].weight < fault.weight) spoiled[peer] = fault;
         };
-        const bool heard = !guilty.contains(word.accuser) && !at_odds.contains(word.accuser);
-        const bool at_fault = guilty.contains(word.accused) || at_odds.contains(word.accused);
-        if (at_fault && heard) count(word.accused, {weight_of(word.fault), word.fault});
-        if (at_odds.contains(word.accuser) && !guilty.contains(word.accused)) {
+        const Culprits& culprits = is_of_absence(word.fault) ? absent : faulty;
+        const bool heard = !absent.contains(word.accuser) && !faulty.contains(word.accuser);
+        if (culprits.contains(word.accused) && heard) count(word.accused, {weight_of(word.fault), word.fault});
+        if (culprits.at_odds.contains(word.accuser) && !culprits.guilty.contains(word.accused)) {
           count(word.accuser, {kAtOddsWeight, wire::Fault::nonsense});
         }
       }
     }
     for (const auto& [peer, fault] : spoiled) {
       hold_against(peer, then, fault);
-      bool& is_at_odds = records_[peer].standing.at_odds;
-      is_at_odds = is_at_odds || (at_odds.contains(peer) && !guilty.contains(peer));
+      const bool is_guilty = absent.guilty.contains(peer) || faulty.guilty.contains(peer);
+      const bool is_at_odds = absent.at_odds.contains(peer) || faulty.at_odds.contains(peer);
+      records_[peer].standing.at_odds |= is_at_odds && !is_guilty;
     }
   }
   for (const auto& [then, peers] : false_words_) {

@@ -3,11 +3,12 @@
 // A complaint is one member's word about another, and a line between two may fail by either's fault. So a member is at
 // fault when several others complain about it in the rounds that are remembered: most of those that were with it or, in
 // larger groups, kVoicesEnough of them and more than a third, but no more than kVoicesMost. So fewer than a third that
-// lie in one voice put out nobody. Others count by account, those of its own account one by one; an account without a
-// voice (electorate.h) does not count. The words of others about that member are then believed. A member whose own
-// complaints nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as
-// many, it is the one at fault. Those at odds with most are judged first, and the words of those at fault count against
-// nobody.
+// lie in one voice put out nobody. That it did not come is judged apart from all else: a lost packet is enough for it,
+// and then all miss it at once, which makes nothing else true that few say of it. Others count by account, those of its
+// own account one by one; an account without a voice (electorate.h) does not count. The words of others about that
+// member are then believed. A member whose own complaints nobody shares, or about whom others complain one by one, is
+// at odds with all of these; when they are as many, it is the one at fault. Those at odds with most are judged first,
+// and the words of those at fault count against nobody.
 //
 // A member that says in a round that another is lost is believed by the others. Those that had no trouble with that one
 // report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
@@ -131,13 +132,21 @@ class Reputation {
 
   [[nodiscard]] std::size_t voices_among(const std::set<PeerId>& others, const PeerId& about) const;
   [[nodiscard]] std::size_t voices_needed(const PeerId& about) const;
-  [[nodiscard]] const Seat& newest_seat(const PeerId& peer) const;
+  [[nodiscard]] Seat newest_seat(const PeerId& peer) const;
+  // The seat with the voice that its account has now, and not that of then.
+  [[nodiscard]] Seat with_voice_of_now(const Seat& seat) const;
   [[nodiscard]] std::vector<const Meeting*> meetings_of(RoundIndex round, const GroupId& group) const;
   Meeting& meeting_of(RoundIndex round, const GroupId& group, std::span<const Seat> seats);
   static void confirm_accusations(Meeting& meeting);
-  // Sorts out who is at fault, and who is at odds.
-  void find_faults(std::set<PeerId>& guilty, std::set<PeerId>& at_odds) const;
-  void weigh(RoundIndex round, const std::set<PeerId>& guilty, const std::set<PeerId>& at_odds);
+  // Those at fault by the words on one matter, and those at odds there with most. Nobody is both.
+  struct Culprits {
+    std::set<PeerId> guilty;
+    std::set<PeerId> at_odds;
+    [[nodiscard]] bool contains(const PeerId& peer) const { return guilty.contains(peer) || at_odds.contains(peer); }
+  };
+  // Sorts out who they are: `of_absence`, by the words on who did not come; otherwise by all others.
+  [[nodiscard]] Culprits culprits(bool of_absence) const;
+  void weigh(RoundIndex round, const Culprits& absent, const Culprits& faulty);
   void acquit(RoundIndex round);
   void seat(RoundIndex round, std::span<const Present> present);
 
@@ -155,6 +164,7 @@ class Reputation {
     Standing standing;
   };
   std::map<PeerId, Record> records_;  // only peers with something against them
+  std::map<PeerId, bool> voices_;     // of the members present: whether their accounts have one
 };
 
 }  // namespace starling::core

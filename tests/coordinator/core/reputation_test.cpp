@@ -283,6 +283,30 @@ TEST_CASE("five of sixteen that complain in one voice put nobody out, and six do
   }
 }
 
+TEST_CASE("whom all missed once is not believed to be lost by the few that say so") {
+  Rounds rounds(16);
+  std::vector<Says> missed;
+  for (int other = 1; other <= 15; ++other) missed.push_back({other, 16, Fault::absent});
+  rounds.round(missed);
+  const double once = rounds.of(16).reliance;
+  CHECK(once < 1);
+  for (int round = 0; round < 8; ++round) {
+    rounds.round({{1, 16, Fault::gone}, {2, 16, Fault::gone}});
+    CHECK(rounds.of(16).reliance > once);
+  }
+}
+
+TEST_CASE("words from before are weighed among the accounts that have a voice now") {
+  Rounds rounds(10);
+  std::vector<Says> words;
+  for (int other = 1; other <= 7; ++other) words.push_back({other, 8, Fault::gone});
+  rounds.round(words);
+  rounds.on_probation_from(4);
+  rounds.round();
+  CHECK(rounds.of(8).reliance < 1);
+  CHECK_FALSE(rounds.of(8).at_odds);
+}
+
 TEST_CASE("accounts that complain about one after the other in one voice sit out themselves") {
   Rounds rounds(16);
   for (int victim = 6; victim <= 13; ++victim) {
