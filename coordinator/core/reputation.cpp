@@ -243,7 +243,7 @@ Reputation::Culprits Reputation::culprits(bool of_absence) const {
       if (is_of_absence(word.fault) != of_absence) continue;
       (word.told ? accusers[word.accused] : named[word.accuser]).insert(word.told ? word.accuser : word.accused);
       odds[word.accused].insert(word.accuser);
-      odds[word.accuser].insert(word.accused);
+      if (!of_absence) odds[word.accuser].insert(word.accused);
     }
   }
   Culprits found;
@@ -315,7 +315,7 @@ void Reputation::weigh(RoundIndex round, const Culprits& absent, const Culprits&
           if (spoiled[peer].weight < fault.weight) spoiled[peer] = fault;
         };
         const Culprits& culprits = is_of_absence(word.fault) ? absent : faulty;
-        const bool heard = !absent.contains(word.accuser) && !faulty.contains(word.accuser);
+        const bool heard = !faulty.contains(word.accuser);
         if (culprits.contains(word.accused) && heard) count(word.accused, {weight_of(word.fault), word.fault});
         if (culprits.at_odds.contains(word.accuser) && !culprits.guilty.contains(word.accused)) {
           count(word.accuser, {kAtOddsWeight, wire::Fault::nonsense});
@@ -324,9 +324,7 @@ void Reputation::weigh(RoundIndex round, const Culprits& absent, const Culprits&
     }
     for (const auto& [peer, fault] : spoiled) {
       hold_against(peer, then, fault);
-      const bool is_guilty = absent.guilty.contains(peer) || faulty.guilty.contains(peer);
-      const bool is_at_odds = absent.at_odds.contains(peer) || faulty.at_odds.contains(peer);
-      records_[peer].standing.at_odds |= is_at_odds && !is_guilty;
+      records_[peer].standing.at_odds = faulty.at_odds.contains(peer);
     }
   }
   for (const auto& [then, peers] : false_words_) {

@@ -3,12 +3,14 @@
 // A complaint is one member's word about another, and a line between two may fail by either's fault. So a member is at
 // fault when several others complain about it in the rounds that are remembered: most of those that were with it or, in
 // larger groups, kVoicesEnough of them and more than a third, but no more than kVoicesMost. So fewer than a third that
-// lie in one voice put out nobody. That it did not come is judged apart from all else: a lost packet is enough for it,
-// and then all miss it at once, which makes nothing else true that few say of it. Others count by account, those of its
-// own account one by one; an account without a voice (electorate.h) does not count. The words of others about that
-// member are then believed. A member whose own complaints nobody shares, or about whom others complain one by one, is
-// at odds with all of these; when they are as many, it is the one at fault. Those at odds with most are judged first,
-// and the words of those at fault count against nobody.
+// lie in one voice put out nobody. Others count by account, those of its own account one by one; an account without a
+// voice (electorate.h) does not count. The words of others about that member are then believed. A member whose own
+// complaints nobody shares, or about whom others complain one by one, is at odds with all of these; when they are as
+// many, it is the one at fault. Those at odds with most are judged first, and the words of those at fault count against
+// nobody.
+//
+// That a member did not come is judged apart from all else. A lost packet is enough for it, and all miss it at once:
+// that makes nothing else true that a few say of it. Who says so is at odds with nobody.
 //
 // A member that says in a round that another is lost is believed by the others. Those that had no trouble with that one
 // report the accusation: if most of them do, the two are at odds, as if the accuser had complained to the coordinator.
@@ -164,7 +166,7 @@ class Reputation {
     Standing standing;
   };
   std::map<PeerId, Record> records_;  // only peers with something against them
-  std::map<PeerId, bool> voices_;     // of the members present: whether their accounts have one
+  std::map<PeerId, bool> voices_;     // true: the account has one; the members present
 };
 
 }  // namespace starling::core
