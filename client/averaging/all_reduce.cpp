@@ -73,7 +73,9 @@ void AllReduce::Impl::start(TimePoint now) {
   }
   if (!sound) {
     losses_.add({self_, "its own values are not finite, or too large to be added up"});
-    return settle(now, Verdict::expelled);
+    settle(now, Verdict::expelled);
+    outcome_->unsound = true;
+    return;
   }
   outbox_.touch_all();
   close_complete(now);

@@ -136,13 +136,16 @@ struct AveragingOutcome {
   enum class Verdict {
     averaged,  // all segments held, digests agree with every survivor
     minority,  // the digests agree too, but the survivors have at most half of the votes
-    expelled,  // the others went on without this member, and it could not get their result: reload the state
+    // The others went on without this member, and it could not get their result. If they decide the round: reload the
+    // state.
+    expelled,
     diverged,  // a survivor holds different bits: a bug or a lie; do not use the result
     // Survivors hold different bits, and an owner is proven to have lied (see proofs): nobody uses a result, and the
     // same vector may be averaged again.
     called_off,
   };
   Verdict verdict = Verdict::averaged;
+  bool unsound = false;  // this member left: its values are not finite, or too large, and of use to no group
   // By rank: samples averaged in = floor(weight x coordinates that carry it / vector_floats). Equal on all survivors.
   std::vector<SampleCount> samples;
   std::vector<SampleCount> draws{};  // by rank: ContributionTerms::draw of members that have samples averaged in

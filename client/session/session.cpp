@@ -284,6 +284,7 @@ void Session::plan_without_coordinator(TimePoint now) {
 
 void Session::begin_averaging(TimePoint now) {
   const Meeting& meeting = cycle_.begin_averaging();
+  left_out_ = LeftOut::no;
   const bool contributes = meeting.group.members[meeting.self].role != wire::MemberRole::auxiliary;
   averaging::ContributionTerms terms;
   if (contributes) terms = {progress_.samples(), draws_.first()};
@@ -347,13 +348,14 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
   using Verdict = averaging::AveragingOutcome::Verdict;
   const auto& averaged = std::get<RoundCycle::Averaging>(cycle_.phase());
   if (auto trouble = trouble_of(averaged.meeting.group, outcome)) reports_.add_trouble(std::move(*trouble));
-  if (outcome.verdict == Verdict::expelled || outcome.verdict == Verdict::diverged) {
+  if (outcome.verdict == Verdict::diverged || outcome.unsound) {
     ++totals_.rounds_failed;
     cycle_.on_left_group();
-    replica_.lose_sync(now, outcome.verdict == Verdict::expelled ? "the group went on without this computer"
-                                                                 : "the averaged result differed from the group's");
+    replica_.lose_sync(now, outcome.unsound ? "what was computed here cannot be averaged"
+                                            : "the averaged result differed from the group's");
     on_sync_lost(now);
   } else if (outcome.verdict != Verdict::averaged || outcome.weight_total == 0) {
+    left_out_ = outcome.verdict == Verdict::expelled ? LeftOut::by_most : LeftOut::no;
     leave_group(now);
   } else {
     cycle_.on_averaged(outcome);
@@ -361,12 +363,13 @@ void Session::on_averaged(TimePoint now, const averaging::AveragingOutcome& outc
   advance(now);
 }
 
-// Most of the group may have gone on without us, or nobody had anything. The round goes on with the samples computed so
-// far, until the coordinator calls the remaining members together. A minority founds no swarm of its own.
+// Most of the group may have gone on without us, or nobody had anything, or those who went on without us may come to no
+// decision. The round goes on with the samples computed so far, until the coordinator calls the remaining members
+// together, or names the next state. A minority founds no swarm of its own.
 void Session::leave_group(TimePoint now) {
   cycle_.on_left_group();
-  waits_for_most_ = link_.away(now);
-  if (waits_for_most_) {
+  if (left_out_ != LeftOut::by_most && link_.away(now)) {
+    left_out_ = LeftOut::with_few;
     told_.small_groups.warning(
         now, "half of the group or less is left, and the coordinator cannot be reached: rounds wait for it");
   }
@@ -409,6 +412,7 @@ void Session::finish_round(TimePoint now, const Digest& new_state) {
 }
 
 void Session::begin_round(TimePoint now) {
+  if (std::exchange(left_out_, LeftOut::no) == LeftOut::by_most) ++totals_.rounds_failed;
   cycle_.call_off();
   progress_.begin_round(now);
   draws_.begin_round();
@@ -484,7 +488,7 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   link_.on_reply(now, from_ms(reply.next_heartbeat_ms));
   last_reply_ = std::make_shared<wire::HeartbeatReply>(reply);
   draws_.hold(reply.leases);
-  waits_for_most_ = false;
+  if (left_out_ == LeftOut::with_few) left_out_ = LeftOut::no;
   if (options_.audits) {
     audits_.on_reply(now, reply.kept.audits);
     keep_audited(audits_, replica_, mediator_);  // before it is forgotten

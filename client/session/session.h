@@ -189,7 +189,7 @@ class Session {
     SampleCount samples_this_round = 0;
     SampleCount samples_total = 0;  // computed by this session
     std::int64_t rounds_done = 0;
-    std::int64_t rounds_failed = 0;  // expelled or diverged: a round's work was lost
+    std::int64_t rounds_failed = 0;  // the group went on without it, or diverged: a round's work was lost
     double samples_per_s = 0;
     double loss = 0;                                   // the last finished round's, nats
     std::optional<wire::EvaluationReport> evaluation;  // the last one measured here
@@ -205,6 +205,11 @@ class Session {
  private:
   // The next batch waits for this.
   enum class Lacking : std::uint8_t { nothing, room, samples };
+  enum class LeftOut : std::uint8_t {
+    no,
+    with_few,  // half of the group or more is gone, and the coordinator is away
+    by_most    // the group went on without this member: if that decides the round, the work is lost
+  };
   struct Supply {
     Lacking lacking = Lacking::nothing;
     SampleCount asked_for = -1;  // Draws::end() when the coordinator was last called for more leases
@@ -269,7 +274,7 @@ class Session {
   RoundProgress progress_;
   Draws draws_;
   Supply supply_;
-  bool waits_for_most_ = false;  // half of the group or more is gone, and the coordinator is away
+  LeftOut left_out_ = LeftOut::no;  // by this round's last group
   ReportQueue reports_;
   Evaluations evaluations_;
   Audits audits_;

@@ -24,6 +24,7 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
       fetch(replica_.source());
       break;
     case Replica::Verdict::lost:
+      if (left_out_ == LeftOut::by_most) replica_.lose_sync(now, "the group went on without this computer");
       on_sync_lost(now);
       break;
     case Replica::Verdict::renumbered:

@@ -86,7 +86,7 @@ Activity Session::activity(TimePoint now) const {
   if (const std::optional<Activity> waiting = waiting_for_run(last_reply_->run_state)) return *waiting;
   if (!replica_.synced()) return {Phase::waiting, replica_.unsynced_reason(), "the coordinator names a donor"};
   if (!computation_.idle()) return {Phase::training, "", ""};
-  if (waits_for_most_) {
+  if (left_out_ == LeftOut::with_few) {
     return {Phase::waiting, "the coordinator cannot be reached, and only half of the group or less is left",
             "the coordinator answers"};
   }

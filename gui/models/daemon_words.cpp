@@ -28,6 +28,7 @@ constexpr std::array kSentences = {
     QT_TRANSLATE_NOOP("Daemon", "the model here differs from everybody else's"),
     QT_TRANSLATE_NOOP("Daemon", "the group went on without this computer"),
     QT_TRANSLATE_NOOP("Daemon", "the averaged result differed from the group's"),
+    QT_TRANSLATE_NOOP("Daemon", "what was computed here cannot be averaged"),
     QT_TRANSLATE_NOOP("Daemon", "the last round's group came to no decision"),
     QT_TRANSLATE_NOOP("Daemon", "waiting for the coordinator's first answer"),
     QT_TRANSLATE_NOOP("Daemon",

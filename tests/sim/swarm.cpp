@@ -187,7 +187,8 @@ class Swarm final : private World, private Network::Mediator {
   std::vector<Liar> liars_;                        // the last peers'
   std::map<const Peer*, TimePoint> lost_call_at_;  // the last one
   std::map<const Peer*, TimePoint> without_state_since_;
-  std::map<PeerId, RoundIndex> first_out_;  // the first round that a member sat out
+  std::map<PeerId, RoundIndex> first_out_;                              // the first round that a member sat out
+  std::map<std::pair<const Peer*, RoundIndex>, SampleCount> expelled_;  // honest members' samples of the round
 };
 
 AccountId Swarm::account_of(int index) const {
@@ -367,12 +368,14 @@ void Swarm::on_averaging_ended(const Peer& peer, Duration took, const averaging:
   if (outcome.verdict == Verdict::diverged && !lies(peer)) {
     invariants_.fail(fmt::format("peer {} was left with a result that differs from its group's", peer.index()));
   }
+  const std::pair round{&peer, peer.view().state_round};
+  expelled_.erase(round);
   if (outcome.verdict == Verdict::averaged) {
     invariants_.feedback().on_averaged(peer.id(), peer.plan(), outcome, peer.payload().average());
   }
   if (outcome.verdict != Verdict::expelled) return;
   ++result_.rounds_lost;
-  if (!lies(peer) && !lost_a_call(peer)) result_.honest_samples_lost += peer.brought();
+  if (!lies(peer) && !lost_a_call(peer)) expelled_[round] = peer.brought();
 }
 
 // True if the peer has heard nothing from the coordinator until a moment ago: it comes too late to its group, and would
@@ -533,7 +536,7 @@ void Swarm::log_where_everybody_is() {
   for (const auto& peer : peers_) {
     if (!peer->up()) continue;
     const session::Session::View view = peer->view();
-    line += fmt::format(" | {}: {} {}{} {}", peer->index(), session::to_string(view.activity.phase), view.state_round,
+    line += fmt::format(" | {}: {} {}{} {}", peer->index(), to_string(view.activity.phase), view.state_round,
                         view.synced ? "" : "?", view.samples_this_round);
   }
   log_debug("{}", line);
@@ -541,16 +544,13 @@ void Swarm::log_where_everybody_is() {
 
 // A member may be out for a round at any single moment; it must not be out all the time.
 void Swarm::note_who_is_well() {
-  for (const auto& peer : peers_) {
+  for (const auto& peer : peers_)
     if (peer->up() && peer->view().synced) well_.insert(peer.get());
-  }
 }
 
 void Swarm::note_who_is_in_step() {
-  for (const auto& peer : peers_) {
-    ++looks_;
-    if (peer->up() && peer->view().synced) ++looks_in_step_;
-  }
+  looks_ += std::ssize(peers_);
+  for (const auto& peer : peers_) looks_in_step_ += peer->up() && peer->view().synced ? 1 : 0;
 }
 
 // Others that say they have the state, and have none, do not keep a newcomer from it.
@@ -658,6 +658,7 @@ SwarmResult Swarm::run(const std::function<void(double)>& on_progress) {
     result_.samples_counted = invariants_.counted();
     result_.samples_set_aside = invariants_.set_aside();
   }
+  for (const auto& [round, samples] : expelled_) result_.honest_samples_lost += samples;
   result_.broken = invariants_.broken();
   result_.feedbacks_checked = invariants_.feedback().checked();
   for (const auto& [round, decided] : coordinator_.store().rounds) {

@@ -80,6 +80,10 @@
         <translation>группа продолжила без этого компьютера</translation>
     </message>
     <message>
+        <source>what was computed here cannot be averaged</source>
+        <translation>вычисленное здесь нельзя усреднить</translation>
+    </message>
+    <message>
         <source>the trainer failed</source>
         <translation>сбой вычислений</translation>
     </message>

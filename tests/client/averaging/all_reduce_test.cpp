@@ -366,6 +366,8 @@ TEST_CASE("values that cannot be added up stop their own member first") {
   group.run();
   REQUIRE(group.outcome(1) != nullptr);
   CHECK(group.outcome(1)->verdict == Verdict::expelled);
+  CHECK(group.outcome(1)->unsound);
   CHECK(group.outcome(0)->verdict == Verdict::averaged);
+  CHECK_FALSE(group.outcome(0)->unsound);
   CHECK(wrong(group) == "");
 }

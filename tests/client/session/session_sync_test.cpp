@@ -94,16 +94,58 @@ TEST_CASE("a download of a state that the swarm has left behind gives way to one
   CHECK(f.hands.batches[0].round == 6);
 }
 
-TEST_CASE("an expelled member drops its round, counts it as lost and loads the state") {
+TEST_CASE("whose group went on without it drops its round and loads the state once the round is decided") {
   Fixture f;
   f.begin_training();
   f.begin_averaging();
   f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::expelled, {0, 0, 0}));
   CHECK(f.hands.steps.empty());
+  CHECK(f.session.view(f.now).synced);
+  CHECK(f.session.view(f.now).rounds_failed == 0);
+  f.batch_done();
+  f.hear(f.reply(1, digest(2)));
+  f.batch_done();
   CHECK(f.session.view(f.now).rounds_failed == 1);
   CHECK_FALSE(f.session.view(f.now).synced);
+  CHECK(f.session.view(f.now).activity.reason.find("went on without this computer") != std::string::npos);
+  CHECK(f.session.view(f.now).samples_this_round == 0);
   f.hear(f.reply_with_donor(1, digest(2)));
   CHECK(f.hands.fetches.size() == 1);
+}
+
+TEST_CASE("whose group went on without it, and came to no decision, offers the same samples again") {
+  Fixture f;
+  f.begin_training();
+  f.begin_averaging();
+  const SampleCount offered = f.hands.weights.back();
+  REQUIRE(offered > 0);
+  auto again = f.reply(0, digest(1));
+  again.group = f.group(0, {1, 2, 3});
+  f.session.on_averaged(f.now, f.outcome(AveragingOutcome::Verdict::expelled, {0, 0, 0}));
+  f.hear(again);  // its old group
+  f.batch_done();
+  CHECK(f.hands.weights.size() == 1);
+  again.group = f.group(0, {1, 2, 3, 4});
+  f.hear(again);
+  f.batch_done();
+  REQUIRE(f.hands.weights.size() == 2);
+  CHECK(f.hands.weights.back() > offered);
+  CHECK(f.session.view(f.now).rounds_failed == 0);
+}
+
+TEST_CASE("a gradient that cannot be averaged is computed anew, also when nobody else is there") {
+  Fixture f;
+  f.begin_training();
+  f.begin_averaging();
+  auto outcome = f.outcome(AveragingOutcome::Verdict::expelled, {0, 0, 0});
+  outcome.unsound = true;
+  f.session.on_averaged(f.now, outcome);
+  CHECK(f.session.view(f.now).rounds_failed == 1);
+  CHECK(f.session.view(f.now).samples_this_round == 0);
+  f.hear(f.reply(0, digest(1)));
+  CHECK(f.session.view(f.now).synced);
+  CHECK(f.hands.batch_first.back());
+  CHECK(f.session.view(f.now).rounds_failed == 1);
 }
 
 TEST_CASE("a state that the swarm numbers anew is kept under its new number") {
