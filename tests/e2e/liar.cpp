@@ -109,10 +109,17 @@ daemon::Outgoing lies_of(const std::string& lie) {
       if (request.weight > 0) request.weight = std::max(request.weight, most);
     };
   } else if (lie == "numbers") {
-    // For one round at a time.
+    // For one round at a time. Its own part is sound: the program looks at that itself, and would tell nobody of the
+    // rest.
     outgoing.contribution = [nothing = std::make_shared<std::vector<float>>()](transport::AverageRequest& request) {
       if (request.weight == 0) return;
-      nothing->assign(request.input.size(), std::numeric_limits<float>::quiet_NaN());
+      nothing->assign(request.input.begin(), request.input.end());
+      auto part = nothing->begin();
+      for (averaging::Rank rank = 0; rank < request.group.members.size(); ++rank) {
+        const auto end = part + request.group.members[rank].part_floats;
+        if (rank != request.self) std::fill(part, end, std::numeric_limits<float>::quiet_NaN());
+        part = end;
+      }
       request.input = *nothing;
     };
   } else if (lie == "poison") {

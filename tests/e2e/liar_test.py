@@ -2,6 +2,7 @@
 """A computer that lies among real ones: its claims are credited to nobody, the others' state is as if it were absent,
 and everybody can see that something is wrong with it."""
 
+import math
 import os
 import time
 
@@ -27,6 +28,10 @@ class Liar(SwarmCase):
     def problems(self):
         return (self.liar.status() or {"problems": []})["problems"]
 
+    def honest_loss(self):
+        told = [volunteer.status() for volunteer in self.honest]
+        return max((status for status in told if status), key=lambda status: status["samples_total"], default={"loss": 0})["loss"]
+
     def assert_the_others_agree(self):
         """Without the liar, all sides agree. Returns the rounds of an honest volunteer."""
         self.liar.daemon.stop()
@@ -40,6 +45,7 @@ class RefusedByAll(Liar):
     """It sends the others messages that no honest program sends."""
 
     def check(self):
+        """Returns the others' rounds, and whose the lie is."""
         self.wait_for_rounds(self.honest, 10)
         peer = self.liar.status()["peer"]
 
@@ -51,15 +57,16 @@ class RefusedByAll(Liar):
         programs.wait_until(lambda: "the others could not use what it sent" in " ".join(self.problems()),
                             "it is told why")
         self.wait_for_rounds(self.honest, 5)
-        for entry in self.assert_the_others_agree().values():
-            self.assertNotIn(peer, entry["contributions"])
+        return self.assert_the_others_agree().values(), peer
 
 
 class MoreSamplesThanAnybodyHas(RefusedByAll):
     LIE = "samples"
 
     def test_it_is_left_out_and_the_others_go_on(self):
-        self.check()
+        rounds, peer = self.check()
+        for entry in rounds:
+            self.assertNotIn(peer, entry["contributions"])
 
 
 class Overclaimer(Liar):
@@ -95,7 +102,9 @@ class NoNumbers(RefusedByAll):
     LIE = "numbers"
 
     def test_it_is_left_out_and_the_others_go_on(self):
+        """As long as it owns a part it counts there: that is sound. None of what it sends gets into the model."""
         self.check()
+        self.assertTrue(math.isfinite(self.honest_loss()))
 
 
 class Poison(Liar):
@@ -113,10 +122,6 @@ class Poison(Liar):
                             f"{volunteer.name} tells who was scaled down")
             self.assertEqual(volunteer.status()["problems"], [])
         self.assert_the_others_agree()
-
-    def honest_loss(self):
-        told = [volunteer.status() for volunteer in self.honest]
-        return max((status for status in told if status), key=lambda status: status["samples_total"], default={"loss": 0})["loss"]
 
 
 class Boast(Liar):
