@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Divides the source files of a folder into groups that may be compiled as one file each (a unity build): in a group,
-no two files define a name of the same spelling at namespace level. Prints the groups' numbers, in the order of the files.
+"""Divides the source files of this folder into groups that may be compiled as one file each (a unity build): in a group,
+no two files define a name of the same spelling at namespace level, nor one that a header of the folder defines. Prints the
+groups' numbers, in the order of the files.
 
     unity_groups.py FILES_IN_A_GROUP FILE …
 """
@@ -35,15 +36,18 @@ class Names:
         self.constants_used |= other.constants_used
 
 
-def divide(texts, files_in_a_group):
+def divide(texts, files_in_a_group, headers=()):
     """The number of each text's group."""
     groups, numbers = [], []  # groups: [files, names]
+    of_headers = set().union(*(Names(text).defined for text in headers))
     for names in map(Names, texts):
+        # Other files of its group may include the header.
+        alone = any(name in of_headers for name in names.defined if CONSTANT.fullmatch(name))
         fitting = (n for n, (files, known) in enumerate(groups) if files < files_in_a_group and not known.collides_with(names))
-        number = next(fitting, len(groups))
+        number = len(groups) if alone else next(fitting, len(groups))
         if number == len(groups):
             groups.append([0, Names()])
-        groups[number][0] += 1
+        groups[number][0] += files_in_a_group if alone else 1
         groups[number][1].add(names)
         numbers.append(number)
     return numbers
@@ -51,7 +55,8 @@ def divide(texts, files_in_a_group):
 
 def main():
     texts = [Path(name).read_text(encoding="utf-8") for name in sys.argv[2:]]
-    print(*divide(texts, int(sys.argv[1])), sep=";", end="")
+    headers = [path.read_text(encoding="utf-8") for path in sorted(Path().glob("*.h"))]
+    print(*divide(texts, int(sys.argv[1]), headers), sep=";", end="")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 namespace starling::core {
 namespace {
 
-constexpr RoundIndex kRemembered = 32;  // rounds: members report late what they could not report before
+constexpr RoundIndex kClaimsKept = 32;  // rounds: members report late what they could not report before
 
 }  // namespace
 
@@ -18,7 +18,7 @@ SampleCount claimed_by(const PeerId& reporter, const wire::RoundReport& report) 
 void ClaimBook::on_decided(RoundIndex round, std::span<const wire::Contribution> credited) {
   Round& decided = rounds_[round];
   for (const wire::Contribution& contribution : credited) decided.credited[contribution.peer] = contribution.samples;
-  std::erase_if(rounds_, [round](const auto& entry) { return entry.first + kRemembered <= round; });
+  std::erase_if(rounds_, [round](const auto& entry) { return entry.first + kClaimsKept <= round; });
 }
 
 SampleCount ClaimBook::unconfirmed(RoundIndex round, const PeerId& peer, SampleCount claimed) {

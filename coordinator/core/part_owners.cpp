@@ -5,7 +5,7 @@
 namespace starling::core {
 namespace {
 
-constexpr RoundIndex kRemembered = 128;
+constexpr RoundIndex kDisputesKept = 128;
 constexpr RoundIndex kOwnsNothingFor = 64;
 constexpr RoundIndex kOwnsNothingAtFirst = 8;  // so that the next audit shows whether the member is at odds with others
 constexpr int kDisputesOfTwo = 2;
@@ -22,7 +22,7 @@ bool PartOwners::may_own(AccountId account, RoundIndex round) const {
 
 PartOwners::Dispute& PartOwners::note(Disputes& disputes, AccountId account, AccountId other, RoundIndex round) {
   std::map<AccountId, Dispute>& with = disputes[account];
-  std::erase_if(with, [round](const auto& entry) { return entry.second.last + kRemembered < round; });
+  std::erase_if(with, [round](const auto& entry) { return entry.second.last + kDisputesKept < round; });
   Dispute& dispute = with[other];
   dispute.last = round;
   ++dispute.times;
@@ -49,7 +49,7 @@ PartOwners::Fault PartOwners::on_dispute(RoundIndex round, AccountId member, std
 
 void PartOwners::on_off(RoundIndex round, AccountId account) {
   std::vector<RoundIndex>& rounds = off_[account];
-  std::erase_if(rounds, [round](RoundIndex then) { return then + kRemembered < round; });
+  std::erase_if(rounds, [round](RoundIndex then) { return then + kDisputesKept < round; });
   if (rounds.empty() || rounds.back() != round) rounds.push_back(round);
   if (rounds.size() >= kOffMax) owns_nothing_until_[account] = round + 1 + kOwnsNothingFor;
 }

@@ -22,6 +22,12 @@ class Groups(unittest.TestCase):
         self.assertEqual(divide(["constexpr int kMax = 2;", "  if (n > kMax) return;"], 9), [0, 1])
         self.assertEqual(divide(["  if (n > kMax) return;", "constexpr int kMax = 2;"], 9), [0, 1])
 
+    def test_a_file_with_its_own_constant_of_a_headers_name_is_alone(self):
+        header = "constexpr int kMax = 2;"
+        files = ["int a() {", "constexpr int kMax = 3;", "int b() {"]
+        self.assertEqual(divide(files, 9, [header]), [0, 1, 0])
+        self.assertEqual(divide(files, 9, ["  static constexpr int kMax = 2;"]), [0, 0, 0])
+
     def test_methods_and_calls_divide_nothing(self):
         self.assertEqual(divide(["Status Store::open(int n) {\n  return bad(n);", "int Other::open(int n) {\n  bad(n);"], 9), [0, 0])
 
