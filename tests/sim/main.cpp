@@ -233,6 +233,7 @@ int run(const Arguments& arguments) {
     }
     sim::SwarmResult& result = *run_of_seed;
     if (options.liars > 0 && result.broken.empty()) result.broken = harmed(options, result, worst);
+    if (result.broken.empty() && result.audits.honest_sanctions > 0) result.broken = "honest work was found false";
     const double seconds = to_seconds(std::chrono::steady_clock::now() - start);
     rounds += result.rounds_decided;
     epochs += result.epochs_complete;

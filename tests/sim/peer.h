@@ -177,7 +177,9 @@ class Peer final : private session::Session::Mediator {
   void go_on(const std::shared_ptr<Download>& download);
   void ask(const std::shared_ptr<Download>& download, std::size_t number, const wire::StateRequest& request);
   [[nodiscard]] std::vector<session::Session::Received> received();
-  // Returns whether one of the samples cannot be used; notes it when it is alone.
+  // Returns whether one of the samples cannot be used.
+  [[nodiscard]] bool has_unusable(const wire::SampleRange& samples) const;
+  // Returns has_unusable(), and notes the sample when it is alone.
   bool passes_over(const wire::SampleRange& samples);
   // Runs `event` at `when`, later if frozen then, never if this incarnation is gone.
   void schedule(TimePoint when, std::function<void()> event);

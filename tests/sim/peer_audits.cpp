@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/session/failure_text.h"
 #include "shared/swarm/sketch.h"
 #include "tests/sim/peer.h"
 
@@ -15,6 +16,10 @@ bool Peer::keep_audited_state(RoundIndex round) {
 
 void Peer::start_audit(const session::Audits::Piece& piece) {
   const auto done = [this, samples = piece.samples, parts = piece.parts, kept = audited_.at(piece.round)] {
+    if (has_unusable(samples)) {
+      session_->on_audited(world_.scheduler().now(), Error{ErrorCode::corrupt, std::string(session::kNotFinite)});
+      return after_session_event();
+    }
     std::vector<float> sum(kept.size());
     learner_->audit(samples, kept, sum);
     world_.on_recomputed(*this, samples, sum);

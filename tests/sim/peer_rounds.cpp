@@ -53,14 +53,18 @@ double Peer::batch_seconds(SampleCount samples) {
   return usual * std::lognormal_distribution<double>(-variance / 2, std::sqrt(variance))(rng_);
 }
 
-bool Peer::passes_over(const wire::SampleRange& samples) {
+bool Peer::has_unusable(const wire::SampleRange& samples) const {
   const SwarmOptions& options = world_.options();
   for (SampleCount k = 0; samples.epoch != wire::kNoEpoch && k < samples.count; ++k) {
-    if (!is_unusable(options.seed, options.unusable_share, samples.first + k)) continue;
-    if (samples.count == 1) passed_over_.emplace_back(samples.epoch, samples.first);
-    return true;
+    if (is_unusable(options.seed, options.unusable_share, samples.first + k)) return true;
   }
   return false;
+}
+
+bool Peer::passes_over(const wire::SampleRange& samples) {
+  const bool is_useless = has_unusable(samples);
+  if (is_useless && samples.count == 1) passed_over_.emplace_back(samples.epoch, samples.first);
+  return is_useless;
 }
 
 void Peer::finish_batch(const Batch& batch) {
