@@ -63,7 +63,15 @@ RoundIndex rounds_out(int times_out) { return std::min(kRoundsOutMax, kRoundsOut
 }  // namespace
 
 std::string explain(const Standing& standing) {
+  if (standing.kept_out) {
+    return "others have computed some of this computer's work again and found something else: no round is planned with "
+           "it for now";
+  }
   if (!standing.sits_out && standing.reliance >= kShown) return {};
+  if (!standing.sits_out && standing.rounds == 0) {
+    return "what this computer told of the parts that it added up for others differed from what these found: it "
+           "contributes as before, but adds up nothing for a while";
+  }
   const std::string why = fmt::format("in {} of the last {} rounds the others could not rely on this computer: {}",
                                       standing.rounds, kRemembered, describe(standing));
   if (standing.sits_out) {

@@ -240,6 +240,17 @@ TEST_CASE("who is accused by most of the others owns less, then nothing, then si
   for (const int other : {1, 2, 3}) CHECK(rounds.of(other).reliance == 1);
 }
 
+TEST_CASE(
+    "who is out, or owns nothing, for what audits have found is told that, and nothing of rounds that it spoiled") {
+  Standing standing;
+  CHECK(explain(standing).empty());
+  standing.reliance = 0;
+  CHECK(explain(standing).find("added up for others differed") != std::string::npos);
+  standing.kept_out = true;
+  CHECK(explain(standing).find("found something else") != std::string::npos);
+  CHECK(explain(standing).find("rounds the others") == std::string::npos);
+}
+
 TEST_CASE("voices from different rounds add up") {
   Rounds rounds(6);
   rounds.round({{1, 6, Fault::nonsense}});
