@@ -141,7 +141,7 @@ class Demo:
         if self.chaos:
             self.chaos.finish()
         sample = self.sample()
-        settled = self.swarm.drain()
+        settled = self.swarm.drain([self.swarm.volunteers[-1].name] if self.options.liar else [])
         self.look()
         accepted, rounds, disagreements = results.compare_journals(self.swarm.journals())
         taken_back = self.swarm.taken_back()

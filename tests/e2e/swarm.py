@@ -136,8 +136,9 @@ class Swarm:
         """Programs that ended unexpectedly."""
         return [program for program in self.programs() if program.process is not None and not program.running()]
 
-    def drain(self):
-        """Pauses the run and waits until all volunteers hold one state and the ledger holds all accepted samples."""
+    def drain(self, besides=()):
+        """Pauses the run and waits until all volunteers hold one state and the ledger holds all accepted samples. Volunteers of
+        these names need not hold it: they may be out of the run."""
         self.coordinator.pause_run(self.run)
 
         def unsettled():
@@ -145,7 +146,7 @@ class Swarm:
             for name, status in statuses.items():
                 if status is None or status["phase"] in BUSY or status["reports_waiting"]:
                     return f"{name}: " + (f"{status['phase']}, {status['reports_waiting']} reports wait" if status else "away")
-            if not results.same_state(list(statuses.values())):
+            if not results.same_state([status for name, status in statuses.items() if name not in besides]):
                 return "not all hold the same state"
             accepted = results.compare_journals(self.journals())[0] - self.taken_back()
             ledger = self.coordinator.run_status(self.run)["ledger_samples"]
