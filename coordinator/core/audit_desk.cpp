@@ -254,7 +254,7 @@ void AuditDesk::judge(RoundIndex round, MemberTable& members) const {
 void AuditDesk::judge(RoundIndex round, Member& member) const {
   if (!active()) return;
   if (book_.keeps_out(member.who.peer, round)) {
-    member.standing.kept_out = true;
+    member.standing.kept_out = book_.advice(member.who.peer, round);
     member.standing.waited_for = false;
   }
   if (!book_.owners().may_own(member.who.account, round)) member.standing.reliance = 0;

@@ -198,7 +198,7 @@ struct Member {
   [[nodiscard]] bool has_computed() const { return speeds.batch_seconds > 0; }
   // True while its rounds or minutes out last: it gets no place in plans and needs no state.
   [[nodiscard]] bool sits_out(TimePoint now) const { return is_out() || now < left_out_until; }
-  [[nodiscard]] bool is_out() const { return standing.sits_out || standing.kept_out; }
+  [[nodiscard]] bool is_out() const { return standing.sits_out || !standing.kept_out.empty(); }
   // True if nobody waits for it in its plan: it was not there when that plan was made.
   [[nodiscard]] bool late() const { return seat.role == wire::MemberRole::late; }
   [[nodiscard]] bool deferred() const { return seat.role == wire::MemberRole::deferred; }

@@ -63,10 +63,7 @@ RoundIndex rounds_out(int times_out) { return std::min(kRoundsOutMax, kRoundsOut
 }  // namespace
 
 std::string explain(const Standing& standing) {
-  if (standing.kept_out) {
-    return "others have computed some of this computer's work again and found something else: no round is planned with "
-           "it for now";
-  }
+  if (!standing.kept_out.empty()) return standing.kept_out;
   if (!standing.sits_out && standing.reliance >= kShown) return {};
   if (!standing.sits_out && standing.rounds == 0) {
     return "what this computer told of the parts that it added up for others differed from what these found: it "
@@ -242,7 +239,8 @@ void Reputation::confirm_accusations(Meeting& meeting) {
   }
 }
 
-Reputation::Culprits Reputation::culprits(bool of_absence) const {
+Reputation::Culprits Reputation::culprits(Matter matter) const {
+  const bool of_absence = matter == Matter::absence;
   Pairs accusers;
   Pairs named;  // in groups, by each
   Pairs odds;
@@ -291,7 +289,7 @@ void Reputation::judge(RoundIndex round, std::span<const Present> present) {
   for (auto& [key, meeting] : meetings_) confirm_accusations(meeting);
   voices_.clear();
   for (const Present& one : present) voices_.emplace(one.peer, one.voice);
-  weigh(round, culprits(true), culprits(false));
+  weigh(round, culprits(Matter::absence), culprits(Matter::all_else));
   acquit(round);
   seat(round, present);
 }

@@ -56,7 +56,7 @@ constexpr std::size_t kVoicesMost = 16;  // in a group of 48 or more: each voice
 struct Standing {
   double reliance = 1;                    // the fraction it may own of the part that its line allows
   bool sits_out = false;                  // no place in a plan
-  bool kept_out = false;                  // nor here: its work was found false (AuditDesk::judge)
+  std::string kept_out;                   // nor here, for this reason: what audits found (AuditDesk::judge)
   bool waited_for = true;                 // false: no round is held open for it while it gets the state
   int rounds = 0;                         // rounds of the last kRemembered that it spoiled
   RoundIndex rounds_out = 0;              // rounds that it still sits out
@@ -146,8 +146,8 @@ class Reputation {
     std::set<PeerId> at_odds;
     [[nodiscard]] bool contains(const PeerId& peer) const { return guilty.contains(peer) || at_odds.contains(peer); }
   };
-  // Sorts out who they are: `of_absence`, by the words on who did not come; otherwise by all others.
-  [[nodiscard]] Culprits culprits(bool of_absence) const;
+  enum class Matter : std::uint8_t { absence, all_else };
+  [[nodiscard]] Culprits culprits(Matter matter) const;
   void weigh(RoundIndex round, const Culprits& absent, const Culprits& faulty);
   void acquit(RoundIndex round);
   void seat(RoundIndex round, std::span<const Present> present);
