@@ -50,11 +50,12 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   target_compile_options(starling_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O1>)
 endif()
 
-# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set]): one doctest program, run by ctest. With a
-# set of precompiled headers other than test, it is optimised as the product is. 77 is its exit status when it could not
-# run some of its tests here (tests/support/skip.h).
+# starling_test(NAME SOURCES … [DEPS …] [TIMEOUT seconds] [PRECOMPILED set] [TRAINS]): one doctest program, run by ctest.
+# With a set of precompiled headers other than test, it is optimised as the product is. 77 is its exit status when it
+# could not run some of its tests here (tests/support/skip.h). TRAINS: it starts trainers, which take only the processor
+# time that others leave (SCHED_IDLE), so no other test runs on two cores meanwhile.
 function(starling_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;PRECOMPILED" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "TRAINS" "TIMEOUT;PRECOMPILED" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} starling::tests_support starling_warnings)
@@ -72,4 +73,7 @@ function(starling_test name)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5") # instrumented code is this much slower
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+  if(arg_TRAINS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  endif()
 endfunction()

@@ -66,7 +66,7 @@ TrainerProcessOptions options_of_a_small_run() {
 TrainerProcessOptions options_of_a_hungry_run(int heads, std::uint64_t memory_bytes) {
   TrainerProcessOptions options = options_of_a_small_run();
   wire::RunManifest& manifest = options.manifest;
-  manifest.model = {.layers = 1, .width = 64, .heads = heads, .context = 2048};
+  manifest.model = {.layers = 1, .width = 2 * heads, .heads = heads, .context = 2048};
   manifest.data.validation.bytes = 4'000;
   manifest.micro_batch_size = 16;
   manifest.flops_per_sample = wire::flops_per_sample(manifest.model);
