@@ -23,7 +23,6 @@ void Audits::on_reply(TimePoint now, const wire::AuditsDue& due) {
   if (!request_ || (own_ && own_->round != request_->round)) own_.reset();
   if (due.checked) checked_ = due.checked;
   std::erase_if(results_, [&](const wire::AuditResult& result) { return !has_order(due.orders, result.number); });
-  told_ = std::min(told_, results_.size());
   for (Work& work : work_) work.is_over = work.is_over || !has_order(due.orders, work.order.number);
   std::erase_if(work_, [](const Work& work) { return work.is_over && work.piece == 0; });
   for (const wire::AuditOrder& order : due.orders) {
@@ -98,8 +97,7 @@ bool Audits::is_overdue(TimePoint now) const {
   return waits && now >= std::max(not_before_, pace_.ended + pace_.took());
 }
 
-wire::AuditAnswers Audits::tell() {
-  told_ = results_.size();
+wire::AuditAnswers Audits::tell() const {
   wire::AuditAnswers answers;
   answers.own = own_;
   answers.results = results_;

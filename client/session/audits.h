@@ -45,15 +45,14 @@ class Audits {
   // True if something is left to recompute that has waited for idle moments for too long: from then on it has half of
   // the trainer's time.
   [[nodiscard]] bool is_overdue(TimePoint now) const;
-  // True if an answer is there that the coordinator has not been told.
-  [[nodiscard]] bool has_news() const { return told_ < results_.size(); }
 
   // This member's own sketches, when they were asked for.
   [[nodiscard]] const std::optional<wire::SketchRequest>& asked_for() const { return request_; }
   [[nodiscard]] bool has_own() const { return own_.has_value(); }
   void on_own(wire::OwnSketches own) { own_ = std::move(own); }
 
-  [[nodiscard]] wire::AuditAnswers tell();
+  // For the next call, whenever it is due: nothing waits for an answer.
+  [[nodiscard]] wire::AuditAnswers tell() const;
   // How others find this member's work; nothing before the first word of it.
   [[nodiscard]] const std::optional<wire::CheckedWork>& checked() const { return checked_; }
 
@@ -74,7 +73,6 @@ class Audits {
   std::set<RoundIndex> kept_;
   std::deque<Work> work_;  // the first one is under way
   std::vector<wire::AuditResult> results_;
-  std::size_t told_ = 0;  // results that the last call brought
   struct Pace {
     TimePoint began{};
     TimePoint ended{};

@@ -21,14 +21,21 @@ void ReportQueue::settle(RoundIndex below) {
   while (!reports_.empty() && reports_.front().round < below) reports_.pop_front();
 }
 
-std::vector<wire::RoundReport> ReportQueue::next() const {
+void ReportQueue::clear() {
+  reports_.clear();
+  told_below_ = 0;
+}
+
+std::vector<wire::RoundReport> ReportQueue::tell() {
   std::vector<wire::RoundReport> next;
   std::size_t members = 0;
+  told_below_ = 0;
   for (const wire::RoundReport& report : reports_) {
     members += report.members.size();
     const bool full = next.size() == wire::kReportsPerHeartbeatMax || members > kReportMembersPerHeartbeat;
     if (full && !next.empty()) break;
     next.push_back(report);
+    told_below_ = report.round + 1;
   }
   return next;
 }
@@ -37,16 +44,20 @@ void ReportQueue::add_trouble(wire::RoundTrouble trouble) {
   troubles_.push_back(std::move(trouble));
   if (troubles_.size() <= wire::kTroublesPerHeartbeatMax) return;
   troubles_.pop_front();
-  if (told_ > 0) --told_;
+  if (told_troubles_ > 0) --told_troubles_;
 }
 
 std::vector<wire::RoundTrouble> ReportQueue::tell_troubles() {
-  told_ = troubles_.size();
+  told_troubles_ = troubles_.size();
   return {troubles_.begin(), troubles_.end()};
 }
 
 void ReportQueue::on_heard() {
-  troubles_.erase(troubles_.begin(), troubles_.begin() + static_cast<std::ptrdiff_t>(std::exchange(told_, 0)));
+  for (wire::RoundReport& report : reports_) {
+    if (report.round < told_below_) report.measured.reset();
+  }
+  told_below_ = 0;
+  troubles_.erase(troubles_.begin(), troubles_.begin() + static_cast<std::ptrdiff_t>(std::exchange(told_troubles_, 0)));
 }
 
 void Evaluations::ask(RoundIndex round) {

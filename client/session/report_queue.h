@@ -24,10 +24,12 @@ class ReportQueue {
   // Rounds below this are settled.
   void settle(RoundIndex below);
   // Drops all: their rounds do not count.
-  void clear() { reports_.clear(); }
+  void clear();
 
-  // Returns the oldest ones, as many as one heartbeat may carry, at least one if there is one.
-  [[nodiscard]] std::vector<wire::RoundReport> next() const;
+  // Returns the oldest ones for the heartbeat that goes out now, as many as it may carry, at least one if there is one.
+  // They are told until they are settled; what a report measured of others, which is long, until it was heard: a
+  // coordinator that forgets it checks a round less.
+  [[nodiscard]] std::vector<wire::RoundReport> tell();
   [[nodiscard]] bool empty() const { return reports_.empty(); }
   [[nodiscard]] std::size_t size() const { return reports_.size(); }
   // Only if not empty().
@@ -35,14 +37,16 @@ class ReportQueue {
 
   // Troubles are told once, as far as replies come; the oldest make room for new ones.
   void add_trouble(wire::RoundTrouble trouble);
-  // Returns those for the heartbeat that goes out now; on_heard(): it was answered.
+  // Returns those for the heartbeat that goes out now.
   [[nodiscard]] std::vector<wire::RoundTrouble> tell_troubles();
+  // The heartbeat was answered.
   void on_heard();
 
  private:
   std::deque<wire::RoundReport> reports_;
   std::deque<wire::RoundTrouble> troubles_;
-  std::size_t told_ = 0;  // the number that the heartbeat under way tells
+  RoundIndex told_below_ = 0;      // the heartbeat under way tells of rounds below this
+  std::size_t told_troubles_ = 0;  // and this number of troubles
 };
 
 // The evaluations that the coordinator asks of this member. It asks until it has the answer.

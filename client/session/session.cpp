@@ -229,7 +229,6 @@ void Session::compute_audit(TimePoint now) {
 void Session::on_audited(TimePoint now, const Result<std::vector<double>>& sketches) {
   computation_.end_audit();
   audits_.on_piece(now, sketches, !sketches.ok() && pause_.explains(sketches.error()));
-  if (audits_.has_news()) link_.hurry(now);
   advance(now);
 }
 
@@ -454,7 +453,7 @@ void Session::send_heartbeat(TimePoint now) {
   heartbeat.upload_bytes_per_s = line_.upload;
   heartbeat.download_bytes_per_s = line_.download;
   heartbeat.round_trip_s = std::min(line_.round_trip_s, wire::kRoundTripMaxS);
-  heartbeat.reports = reports_.next();
+  heartbeat.reports = reports_.tell();
   heartbeat.trust.troubles = reports_.tell_troubles();
   if (options_.leased) {
     heartbeat.process = process_;

@@ -22,21 +22,44 @@ TEST_CASE("reports wait in their order until their rounds are settled") {
   ReportQueue queue({report_of(3, 2)});
   queue.add(report_of(4, 2));
   queue.add(report_of(5, 2));
-  CHECK(queue.next().size() == 3);
+  CHECK(queue.tell().size() == 3);
   queue.settle(5);
   REQUIRE(queue.size() == 1);
   CHECK(queue.first_round() == 5);
   queue.clear();
   CHECK(queue.empty());
-  CHECK(queue.next().empty());
+  CHECK(queue.tell().empty());
 }
 
 TEST_CASE("a heartbeat carries few large reports, but always one") {
   ReportQueue queue({});
   queue.add(report_of(0, 4000));
   queue.add(report_of(1, 1));
-  REQUIRE(queue.next().size() == 1);
-  CHECK(queue.next()[0].round == 0);
+  REQUIRE(queue.tell().size() == 1);
+  CHECK(queue.tell()[0].round == 0);
+}
+
+TEST_CASE("what a report measured is told until it was heard, and the report until it is settled") {
+  const auto measured = [](RoundIndex round) {
+    wire::RoundReport report = report_of(round, 2);
+    report.measured.emplace();
+    return report;
+  };
+  ReportQueue queue({});
+  queue.add(measured(3));
+  CHECK(queue.tell()[0].measured);
+  CHECK(queue.tell()[0].measured);  // the first call failed
+  queue.add(measured(4));           // during the second one
+  queue.on_heard();
+  const std::vector<wire::RoundReport> told = queue.tell();
+  REQUIRE(told.size() == 2);
+  CHECK_FALSE(told[0].measured);
+  CHECK(told[1].measured);
+  // Another result of the round is another report.
+  queue.clear();
+  queue.add(measured(4));
+  queue.on_heard();
+  CHECK(queue.tell()[0].measured);
 }
 
 TEST_CASE("of more reports than are kept the oldest is dropped") {
@@ -44,7 +67,7 @@ TEST_CASE("of more reports than are kept the oldest is dropped") {
   for (RoundIndex round = 0; round <= 4096; ++round) queue.add(report_of(round, 1));
   CHECK(queue.size() == 4096);
   CHECK(queue.first_round() == 1);
-  CHECK(queue.next().size() == wire::kReportsPerHeartbeatMax);
+  CHECK(queue.tell().size() == wire::kReportsPerHeartbeatMax);
 }
 
 TEST_CASE("an evaluation is told until it is heard, and again when it is asked for again") {
