@@ -294,7 +294,8 @@ Result<Suffered> attack(Stage& stage, HeartbeatLoad& load, const AbuseOptions& o
 }  // namespace
 
 Result<BenchResult> run_abuse_bench(const AbuseOptions& options) {
-  STARLING_ASSIGN(const auto stage, Stage::set({.volunteers = options.volunteers}));
+  EventLoop loop;
+  STARLING_ASSIGN(const auto stage, Stage::set(loop, {.volunteers = options.volunteers}));
   const CoordinatorProcess& coordinator = *stage->coordinator;
   STARLING_TRY(sign_up(*stage));
   HeartbeatLoad load(stage->callers(), std::min(kKeptConnections, options.volunteers), true);

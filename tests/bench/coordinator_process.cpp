@@ -73,10 +73,10 @@ Status CoordinatorProcess::make_project(const ProjectOptions& options) {
   STARLING_ASSIGN(ca_pem_, read_file(this->project() / "ca.pem", kPemBytesMax));
   STARLING_TRY(write_file_atomically(folder_ / "text.txt", text_for(options)));
   const std::string manifest = fmt::format(
-      "run_id = \"{}\"\npeers_max = {}\ntarget_batch_size = {}\nmicro_batch_size = {}\n"
+      "run_id = \"{}\"\npeers_max = {}\ntarget_batch_size = {}\nmicro_batch_size = {}\naudit_rate = {}\n"
       "[model]\nlayers = 1\nwidth = 16\nheads = 1\ncontext = {}\n"
       "[data]\ntrain = \"text.txt\"\nvalidation_fraction = 0.1\n",
-      kRun, options.peers_max, options.target_batch_size, options.micro_batch_size, kContext);
+      kRun, options.peers_max, options.target_batch_size, options.micro_batch_size, options.audit_rate, kContext);
   STARLING_TRY(write_file_atomically(folder_ / "manifest.toml", manifest));
   STARLING_TRY(run_command({"run", "create", project, (folder_ / "manifest.toml").string()}).status());
   return run_command({"run", "start", project}).status();
@@ -92,18 +92,17 @@ Status CoordinatorProcess::serve() {
       STARLING_ASSIGN(std::string told, read_file(log, kLogBytesMax));
       return Error{ErrorCode::unavailable, "starling-coordinator serve ended: " + told};
     }
-    if (line->find("listening on") != std::string::npos) return read_initial_state();
+    if (line->find("listening on") != std::string::npos) return read_manifest();
   }
 }
 
-Status CoordinatorProcess::read_initial_state() {
+Status CoordinatorProcess::read_manifest() {
   STARLING_ASSIGN(auto tls, crypto::TlsContext::coordinator_client(ca_pem_, std::nullopt));
   net::HttpClient client({"127.0.0.1", port_}, std::move(tls));
   STARLING_ASSIGN(auto response, client.get("/v1/run"));
   STARLING_ASSIGN(const std::string body, net::body_of(std::move(response)));
   STARLING_ASSIGN(const auto envelope, manifest::decode_envelope(body));
-  STARLING_ASSIGN(const auto run, wire::decode_manifest(envelope.json));
-  initial_state_ = run.initial_state_digest;
+  STARLING_ASSIGN(manifest_, wire::decode_manifest(envelope.json));
   return {};
 }
 

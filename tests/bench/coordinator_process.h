@@ -8,6 +8,7 @@
 
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
+#include "shared/run/run_manifest.h"
 #include "tests/bench/process_pool.h"
 #include "tests/support/temp_dir.h"
 
@@ -17,6 +18,7 @@ struct ProjectOptions {
   int peers_max = 0;  // members of the run in all
   SampleCount target_batch_size = 0;
   SampleCount micro_batch_size = 0;
+  double audit_rate = 0;  // wire::RoundOptions
 };
 
 class CoordinatorProcess {
@@ -33,8 +35,8 @@ class CoordinatorProcess {
   [[nodiscard]] std::filesystem::path project() const { return folder_ / "project"; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const std::string& ca_pem() const { return ca_pem_; }
-  // Digest of the state that its run begins with; known once it was served.
-  [[nodiscard]] const Digest& initial_state() const { return initial_state_; }
+  // The run's; known once it was served.
+  [[nodiscard]] const wire::RunManifest& manifest() const { return manifest_; }
   // Memory of the serving process.
   [[nodiscard]] double peak_resident_bytes() const;
   [[nodiscard]] double resident_bytes() const;
@@ -52,13 +54,13 @@ class CoordinatorProcess {
  private:
   CoordinatorProcess() = default;
   Status make_project(const ProjectOptions& options);
-  Status read_initial_state();
+  Status read_manifest();
 
   testing::TempDir folder_;
   std::uint16_t port_ = 0;
   std::uint16_t admin_port_ = 0;
   std::string ca_pem_;
-  Digest initial_state_;
+  wire::RunManifest manifest_;
   std::unique_ptr<ChildProcess> server_;  // null: not served
 };
 

@@ -83,10 +83,11 @@ Status meet_everybody(EventLoop& loop, HeartbeatLoad& load, int volunteers) {
 }  // namespace
 
 Result<BenchResult> run_heartbeats_bench(const HeartbeatsOptions& options) {
-  STARLING_ASSIGN(const auto stage, Stage::set({options.volunteers, options.trainers}));
+  EventLoop loop;
+  STARLING_ASSIGN(const auto stage, Stage::set(loop, {.volunteers = options.volunteers, .trainers = options.trainers}));
   const CoordinatorProcess& coordinator = *stage->coordinator;
   HeartbeatLoad new_load(stage->callers(), kNewAtOnce, false);
-  STARLING_TRY(meet_everybody(stage->loop, new_load, options.volunteers));
+  STARLING_TRY(meet_everybody(loop, new_load, options.volunteers));
   HeartbeatLoad kept_load(stage->callers(), std::min(options.connections, options.volunteers), true);
   auto kept = measure(kept_load, coordinator, options.turns);
   if (!kept.ok()) return kept.error().prefixed("kept connections");

@@ -10,6 +10,7 @@
 #include "shared/protocol/group_info.h"
 #include "shared/run/low_rank.h"
 #include "tests/bench/abuse_bench.h"
+#include "tests/bench/audits_bench.h"
 #include "tests/bench/averaging_command.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/codecs_bench.h"
@@ -38,6 +39,7 @@ struct Chosen {
 // Settings from the command line.
 struct Options {
   AbuseOptions abuse;
+  AuditsBenchOptions audits;
   AveragingArguments averaging;
   CodecsOptions codecs;
   HeartbeatsOptions heartbeats;
@@ -116,6 +118,25 @@ void add_abuse(CLI::App& app, AbuseOptions& options, Chosen& chosen) {
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
   command->callback([&] { chosen = {.name = "abuse", .run = [&options] { return run_abuse_bench(options); }}; });
+}
+
+void add_audits(CLI::App& app, AuditsBenchOptions& options, Chosen& chosen) {
+  CLI::App* command = app.add_subcommand(
+      "audits",
+      "Two real coordinators beside each other, with equal volunteers whose rounds take a second; in one of the runs\n"
+      "they check each other's work. Figures, over the counted rounds, of the run with audits and of the one without\n"
+      "(plain_...): cpu_us (the coordinator's CPU time for a heartbeat), heartbeats, kb_up and kb_down (a member's, "
+      "in\n"
+      "a round), audited_samples (the part that was computed again); cpu_ratio, report_kb_more, checked and missed");
+  command->add_option("--trainers", options.trainers, "Of each run")->check(CLI::Range(3, 256))->capture_default_str();
+  command->add_option("--audit-rate", options.audit_rate)->check(CLI::Range(0.001, 1.0))->capture_default_str();
+  command->add_option("--rounds-before", options.rounds_before, "Rounds that are not counted")
+      ->check(CLI::Range(0, 10'000))
+      ->capture_default_str();
+  command->add_option("--rounds", options.rounds, "Counted rounds")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command->callback([&] { chosen = {.name = "audits", .run = [&options] { return run_audits_bench(options); }}; });
 }
 
 void add_codecs(CLI::App& app, CodecsOptions& options, Chosen& chosen) {
@@ -242,6 +263,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App* averaging = add_averaging_command(app, options.averaging);
   add_abuse(app, options.abuse, chosen);
+  add_audits(app, options.audits, chosen);
   add_codecs(app, options.codecs, chosen);
   add_heartbeats(app, options.heartbeats, chosen);
   add_leaderboard(app, options.leaderboard, chosen);

@@ -39,19 +39,20 @@ std::function<const std::string&()> words_of(const VirtualSwarm& swarm) {
 
 }  // namespace
 
-Result<std::unique_ptr<Stage>> Stage::set(const StageOptions& options) {
-  std::unique_ptr<Stage> stage(new Stage(options));
+Result<std::unique_ptr<Stage>> Stage::set(EventLoop& loop, const StageOptions& options) {
+  std::unique_ptr<Stage> stage(new Stage(loop, options));
   ProjectOptions project;
   project.peers_max = options.volunteers + options.trainers;
   project.target_batch_size = static_cast<SampleCount>(kTrainerSamplesPerS * kSecondsPerRound * options.trainers);
   project.micro_batch_size = VirtualSwarm::kMicroBatch;
+  project.audit_rate = options.audit_rate;
   STARLING_ASSIGN(stage->coordinator, CoordinatorProcess::create(project));
   STARLING_ASSIGN(stage->everybody_, register_volunteers(stage->coordinator->project(), project.peers_max));
   STARLING_TRY(stage->coordinator->serve());
   const auto trainers = std::span(stage->everybody_).subspan(static_cast<std::size_t>(options.volunteers));
-  stage->swarm = std::make_unique<VirtualSwarm>(stage->loop, *stage->coordinator, trainers, kTrainerSamplesPerS);
+  stage->swarm = std::make_unique<VirtualSwarm>(loop, *stage->coordinator, trainers, kTrainerSamplesPerS);
   const auto began = [&] { return stage->swarm->acknowledged_rounds() > 0; };
-  if (!stage->loop.run_until(began, stage->loop.now() + kFirstRoundPatience)) {
+  if (!loop.run_until(began, loop.now() + kFirstRoundPatience)) {
     return Error{ErrorCode::deadline_exceeded, "no round was acknowledged before the load began"};
   }
   return stage;

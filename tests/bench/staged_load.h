@@ -19,12 +19,13 @@ namespace starling::bench {
 struct StageOptions {
   int volunteers = 1000;  // members that call and do not train
   int trainers = 16;      // members that train, average and report, at their own pace
+  double audit_rate = 0;  // wire::RoundOptions::audit_rate
 };
 
 class Stage {
  public:
-  // Registers everybody, serves the project, and waits until a first round is acknowledged.
-  static Result<std::unique_ptr<Stage>> set(const StageOptions& options);
+  // Registers everybody, serves the project, and waits until a first round is acknowledged. `loop` outlives the stage.
+  static Result<std::unique_ptr<Stage>> set(EventLoop& loop, const StageOptions& options);
 
   // Parts for load of the members that do not train. They hold the swarm's state and pause: their calls have the usual
   // cost, and they are in no group.
@@ -32,12 +33,12 @@ class Stage {
   // Lets the trainers end their last round, and waits until all their work is acknowledged.
   Status settle();
 
-  EventLoop loop;
+  EventLoop& loop;
   std::unique_ptr<CoordinatorProcess> coordinator;
   std::unique_ptr<VirtualSwarm> swarm;
 
  private:
-  explicit Stage(const StageOptions& options) : options_(options) {}
+  Stage(EventLoop& events, const StageOptions& options) : loop(events), options_(options) {}
 
   const StageOptions options_;
   std::vector<Volunteer> everybody_;  // the trainers last

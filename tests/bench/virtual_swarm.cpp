@@ -2,70 +2,42 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "client/rounds/round_payload.h"
+#include "shared/base/permutation.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_report.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/heartbeat_reply.h"
+#include "shared/run/model_layout.h"
+#include "shared/swarm/sketch.h"
 #include "tests/bench/https_connection.h"
 
 namespace starling::bench {
 namespace {
 
-constexpr Duration kAveragingTime = std::chrono::milliseconds(50);
 constexpr Duration kStepTime = std::chrono::milliseconds(2);
 constexpr Duration kFetchTime = std::chrono::milliseconds(20);
 constexpr double kLoss = 1.5;
 constexpr int kListenPort = 4000;
 
+// Adds the samples' gradients, which are the same at all parameters: numbers that are drawn for each sample.
+void add_gradient(const wire::SampleRange& samples, std::span<float> sum) {
+  const bool leased = samples.epoch != wire::kNoEpoch;
+  const std::uint64_t order = mix64(static_cast<std::uint64_t>(leased ? samples.epoch : samples.round)) ^
+                              mix64(static_cast<std::uint64_t>(leased ? 0 : samples.lane + 1));
+  for (SampleCount i = 0; i < samples.count; ++i) {
+    const std::uint64_t sample = mix64(order ^ static_cast<std::uint64_t>(samples.first + i));
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      sum[k] += static_cast<float>(static_cast<std::int64_t>(mix64(sample + k))) * 0x1p-63F;
+    }
+  }
+}
+
 }  // namespace
-
-void MeetingPlace::come(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
-                        Done done) {
-  const auto [entry, is_new] = meetings_.try_emplace(group.id);
-  Meeting& meeting = entry->second;
-  if (is_new) {
-    meeting.terms.resize(group.members.size());
-    meeting.waiting.resize(group.members.size());
-    meeting.missing = group.members.size();
-    meeting.began = loop_.now();
-    loop_.at(loop_.now() + from_ms(group.begin_within_ms), [this, group] { close(group); });
-  }
-  if (meeting.closed) {
-    averaging::AveragingOutcome outcome;
-    outcome.verdict = averaging::AveragingOutcome::Verdict::expelled;
-    loop_.post([done = std::move(done), outcome] { done(outcome); });
-    return;
-  }
-  meeting.terms[self] = terms;
-  meeting.waiting[self] = std::move(done);
-  if (--meeting.missing == 0) loop_.at(loop_.now() + kAveragingTime, [this, group] { close(group); });
-}
-
-void MeetingPlace::close(const wire::GroupInfo& group) {
-  Meeting& meeting = meetings_.at(group.id);
-  if (std::exchange(meeting.closed, true)) return;
-  averaging::AveragingOutcome outcome;
-  std::string told = group.id.hex();
-  for (const averaging::ContributionTerms& terms : meeting.terms) {
-    outcome.samples.push_back(terms.weight);
-    outcome.draws.push_back(terms.draw);
-    outcome.weight_total += terms.weight;
-    told += " " + std::to_string(terms.weight);
-  }
-  outcome.result_digest = hash128({reinterpret_cast<const std::uint8_t*>(told.data()), told.size()});
-  outcome.elapsed = loop_.now() - meeting.began;
-  const std::size_t present = meeting.waiting.size() - meeting.missing;
-  const bool minority = group.members.size() > 1 && 2 * present <= group.members.size();
-  if (minority) outcome.verdict = averaging::AveragingOutcome::Verdict::minority;
-  for (Done& done : meeting.waiting) {
-    if (done == nullptr) continue;
-    loop_.post([done = std::move(done), outcome] { done(outcome); });
-    done = nullptr;
-  }
-}
 
 class VirtualTrainer final : private session::Session::Mediator {
  public:
@@ -79,6 +51,7 @@ class VirtualTrainer final : private session::Session::Mediator {
   };
   VirtualTrainer(Parts parts, const session::SessionOptions& options)
       : parts_(std::move(parts)),
+        payload_(parts_.coordinator.manifest()),
         state_(options.initial_state_digest),
         session_(options, {.round = 0, .digest = state_, .unacknowledged = {}}, *this) {
     happen(TimePoint{}, [this](TimePoint now) { session_.start(now); });
@@ -116,7 +89,12 @@ class VirtualTrainer final : private session::Session::Mediator {
     }
     wire::Heartbeat told = heartbeat;
     for (wire::RoundReport& report : told.reports) manifest::sign_report(told.run_id, parts_.key, report);
-    connection_->post("/v1/heartbeat", wire::encode(told), [this](const Result<std::string>& body) {
+    std::string text = wire::encode(told);
+    parts_.swarm.calls_.bytes_up += std::ssize(text);
+    for (wire::RoundReport& report : told.reports) report.measured.reset();
+    parts_.swarm.calls_.bytes_measured += std::ssize(text) - std::ssize(wire::encode(told));
+    connection_->post("/v1/heartbeat", std::move(text), [this](const Result<std::string>& body) {
+      if (body.ok()) ++parts_.swarm.calls_.answered, parts_.swarm.calls_.bytes_down += std::ssize(*body);
       auto reply = body.ok() ? wire::decode_heartbeat_reply(*body) : Result<wire::HeartbeatReply>(body.error());
       happen(TimePoint{}, [this, reply = std::move(reply)](TimePoint now) {
         if (reply.ok()) return session_.on_heartbeat_reply(now, *reply);
@@ -125,24 +103,66 @@ class VirtualTrainer final : private session::Session::Mediator {
       });
     });
   }
-  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& /*target*/) override {
+  void start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) override {
+    if (payload_.is_undone_by(target)) {
+      group_.reset();
+      payload_.undo();
+    }
+    const rounds::BatchOrder order = payload_.next_batch(target);
+    if (order.clears) std::fill(order.into.begin(), order.into.end(), 0.0F);
     const double seconds = static_cast<double>(samples.count) / parts_.samples_per_s;
-    happen_in(from_seconds(seconds), [this, count = samples.count, seconds](TimePoint now) {
-      session_.on_batch_done(now, session::BatchReport{count, kLoss * static_cast<double>(count), seconds});
+    happen_in(from_seconds(seconds), [this, samples, into = order.into, seconds](TimePoint now) {
+      add_gradient(samples, into);
+      payload_.on_batch(samples.count);
+      session_.on_batch_done(now,
+                             session::BatchReport{samples.count, kLoss * static_cast<double>(samples.count), seconds});
     });
   }
   void report_unusable(const wire::UnusableSamples&) override {}
   void start_averaging(const wire::GroupInfo& group, averaging::Rank self,
                        const averaging::ContributionTerms& terms) override {
-    parts_.swarm.meeting_place_.come(group, self, terms, [this](const averaging::AveragingOutcome& outcome) {
-      result_ = outcome.result_digest;
-      happen(TimePoint{}, [this, outcome](TimePoint now) { session_.on_averaged(now, outcome); });
+    auto move = payload_.contribute(group, self, terms, {});
+    VERIFY(move.ok());
+    group_ = group.id;
+    parts_.swarm.meeting_place_.come(std::get<rounds::Leg>(*move), [this, id = group.id](const auto& outcome) {
+      if (group_ == id) on_averaged(outcome);
+    });
+  }
+  void on_averaged(const averaging::AveragingOutcome& outcome) {
+    group_.reset();
+    result_ = outcome.result_digest;
+    const rounds::Move move = payload_.on_leg(outcome);
+    happen(TimePoint{}, [this, ended = std::get<averaging::AveragingOutcome>(move)](TimePoint now) {
+      session_.on_averaged(now, ended);
     });
   }
   void start_step(RoundIndex /*round*/) override {
     previous_ = state_;
     state_ = crypto::sha256(state_.hex() + result_.hex());
-    happen_in(kStepTime, [this](TimePoint now) { session_.on_step_done(now, state_); });
+    happen_in(kStepTime, [this](TimePoint now) {
+      payload_.on_stepped();
+      session_.on_step_done(now, state_);
+    });
+  }
+  // Gradients are the same at all parameters, so none need to be kept.
+  bool keep_audited_state(RoundIndex /*round*/) override { return true; }
+  void start_audit(const session::Audits::Piece& piece) override {
+    std::vector<float> sum(wire::parameter_count(parts_.coordinator.manifest().model));
+    add_gradient(piece.samples, sum);
+    std::vector<double> sketches;
+    for (const wire::SketchedPart& part : piece.parts) {
+      swarm::Sketch sketch{};
+      const auto values = std::span(sum).subspan(static_cast<std::size_t>(part.first));
+      swarm::add_to_sketch(part.seed, part.first, values.first(static_cast<std::size_t>(part.floats)), sketch);
+      sketches.insert(sketches.end(), sketch.begin(), sketch.end());
+    }
+    const double seconds = static_cast<double>(piece.samples.count) / parts_.samples_per_s;
+    parts_.swarm.audited_samples_ += piece.samples.count;
+    happen_in(from_seconds(seconds),
+              [this, sketches = std::move(sketches)](TimePoint now) { session_.on_audited(now, sketches); });
+  }
+  std::optional<wire::OwnSketches> own_sketches(RoundIndex /*round*/, const Hash128& seed) override {
+    return payload_.own_sketches(seed);
   }
   void start_evaluation() override {
     happen_in(kStepTime, [this](TimePoint now) { session_.on_evaluated(now, session::Evaluation{2.0, 4096}); });
@@ -171,6 +191,8 @@ class VirtualTrainer final : private session::Session::Mediator {
   }
 
   Parts parts_;
+  rounds::RoundPayload payload_;
+  std::optional<GroupId> group_;  // the averaging under way
   Digest state_;
   Digest previous_;
   Hash128 result_;
@@ -181,7 +203,7 @@ class VirtualTrainer final : private session::Session::Mediator {
 
 VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinator,
                            std::span<const Volunteer> volunteers, double samples_per_s_each)
-    : meeting_place_(loop), state_digest_(coordinator.initial_state()) {
+    : meeting_place_(loop), state_digest_(coordinator.manifest().initial_state_digest) {
   for (const Volunteer& volunteer : volunteers) {
     session::SessionOptions options;
     options.run_id = CoordinatorProcess::kRun;
@@ -190,7 +212,8 @@ VirtualSwarm::VirtualSwarm(EventLoop& loop, const CoordinatorProcess& coordinato
     options.leased = true;
     options.listen_port = kListenPort;
     options.seed = trainers_.size();
-    options.initial_state_digest = coordinator.initial_state();
+    options.audits = coordinator.manifest().round.audit_rate > 0;
+    options.initial_state_digest = coordinator.manifest().initial_state_digest;
     trainers_.push_back(
         std::make_unique<VirtualTrainer>(VirtualTrainer::Parts{loop, *this, coordinator, tls_of(coordinator, volunteer),
                                                                volunteer.key, samples_per_s_each},
@@ -209,6 +232,17 @@ bool VirtualSwarm::all_acknowledged() const {
     const session::Session::View view = trainer->view();
     return view.activity.phase == session::Phase::paused && view.reports_waiting == 0;
   });
+}
+
+VirtualSwarm::Checked VirtualSwarm::checked() const {
+  Checked sum;
+  for (const auto& trainer : trainers_) {
+    const std::optional<wire::CheckedWork> checked = trainer->view().checked;
+    if (!checked) continue;
+    sum.rounds += checked->times + checked->missed;
+    sum.missed += checked->missed;
+  }
+  return sum;
 }
 
 SampleCount VirtualSwarm::acknowledged_samples() const {

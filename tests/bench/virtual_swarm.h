@@ -1,9 +1,8 @@
-// Volunteers that go through real rounds at a real coordinator: the product's sessions, each on a connection of its
-// own, with trainers that only take time and an average that all members of a group agree on.
+// Volunteers that go through real rounds at a real coordinator: the product's sessions and payloads, each on a
+// connection of its own, with trainers that only take time, and averages at a meeting place.
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,31 +11,10 @@
 #include "client/session/session.h"
 #include "tests/bench/coordinator_process.h"
 #include "tests/bench/event_loop.h"
+#include "tests/bench/meeting_place.h"
 #include "tests/bench/volunteers.h"
 
 namespace starling::bench {
-
-// Meetings of groups. Everybody that comes before a meeting closes is averaged, with all its samples.
-class MeetingPlace {
- public:
-  using Done = std::function<void(const averaging::AveragingOutcome&)>;
-  explicit MeetingPlace(EventLoop& loop) : loop_(loop) {}
-  // `done` is called later, never from within this call.
-  void come(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms, Done done);
-
- private:
-  struct Meeting {
-    std::vector<averaging::ContributionTerms> terms;
-    std::vector<Done> waiting;  // by rank; null: absent
-    std::size_t missing = 0;
-    bool closed = false;
-    TimePoint began{};
-  };
-  void close(const wire::GroupInfo& group);
-
-  EventLoop& loop_;
-  std::map<GroupId, Meeting> meetings_;  // one per round
-};
 
 class VirtualTrainer;
 
@@ -58,6 +36,22 @@ class VirtualSwarm {
   // Samples of the rounds that the coordinator has acknowledged, and their number.
   [[nodiscard]] SampleCount acknowledged_samples() const;
   [[nodiscard]] RoundIndex acknowledged_rounds() const { return acknowledged_rounds_; }
+  // All volunteers' heartbeats so far.
+  struct Calls {
+    std::int64_t answered = 0;
+    std::int64_t bytes_up = 0;  // messages, without headers
+    std::int64_t bytes_down = 0;
+    std::int64_t bytes_measured = 0;  // part of bytes_up: what reports bring for audits
+  };
+  [[nodiscard]] const Calls& calls() const { return calls_; }
+  // How others find the members' work: rounds of all of them, by the members' last knowledge.
+  struct Checked {
+    std::int64_t rounds = 0;
+    std::int64_t missed = 0;
+  };
+  [[nodiscard]] Checked checked() const;
+  // Samples that were computed again for audits.
+  [[nodiscard]] SampleCount audited_samples() const { return audited_samples_; }
 
  private:
   friend class VirtualTrainer;
@@ -69,6 +63,8 @@ class VirtualSwarm {
   Digest state_digest_;
   std::map<RoundIndex, SampleCount> recorded_;
   RoundIndex acknowledged_rounds_ = 0;
+  Calls calls_;
+  SampleCount audited_samples_ = 0;
   std::vector<std::unique_ptr<VirtualTrainer>> trainers_;
 };
 
