@@ -16,46 +16,57 @@ namespace {
 
 // Sizes of one call, and the offsets of its heads in memory.
 struct Shape {
-  int batch, context, width, heads, head_width;
+  HeadCounts heads;
+  int batch, context, head_width, width;
 
-  Shape(const at::Tensor& qkv, int head_count)
-      : batch(static_cast<int>(qkv.size(0))),
+  Shape(const at::Tensor& qkv, HeadCounts counts)
+      : heads(counts),
+        batch(static_cast<int>(qkv.size(0))),
         context(static_cast<int>(qkv.size(1))),
-        width(static_cast<int>(qkv.size(2) / 3)),
-        heads(head_count),
-        head_width(width / head_count) {}
+        head_width(static_cast<int>(qkv.size(2) / counts.packed())),
+        width(counts.heads * head_width) {}
 
   [[nodiscard]] float scale() const { return 1.0F / std::sqrt(static_cast<float>(head_width)); }
   [[nodiscard]] std::size_t square() const { return static_cast<std::size_t>(context) * context; }
   // Floats before (sequence, head) in [batch, heads, context, context].
   [[nodiscard]] std::size_t weights_at(int sequence, int head) const {
-    return (static_cast<std::size_t>(sequence) * heads + head) * square();
+    return (static_cast<std::size_t>(sequence) * heads.heads + head) * square();
   }
   // Floats before (sequence, head) in [batch, context, width].
   [[nodiscard]] std::size_t output_at(int sequence, int head) const {
     return static_cast<std::size_t>(sequence) * context * width + static_cast<std::size_t>(head) * head_width;
   }
-  // Floats before the queries of (sequence, head) in [batch, context, 3 width]; keys lie `width` and values
-  // 2 `width` further.
-  [[nodiscard]] std::size_t packed_at(int sequence, int head) const {
-    return static_cast<std::size_t>(sequence) * context * packed_stride() + static_cast<std::size_t>(head) * head_width;
+  // Floats before a head of (sequence, query's head) in [batch, context, packed · head width].
+  [[nodiscard]] std::size_t query_at(int sequence, int head) const { return packed_at(sequence, head); }
+  [[nodiscard]] std::size_t key_at(int sequence, int head) const {
+    return packed_at(sequence, heads.heads + head / heads.group());
   }
-  [[nodiscard]] int packed_stride() const { return 3 * width; }
+  [[nodiscard]] std::size_t value_at(int sequence, int head) const {
+    return packed_at(sequence, heads.heads + heads.kv_heads + head / heads.group());
+  }
+  [[nodiscard]] int packed_stride() const { return heads.packed() * head_width; }
 
   [[nodiscard]] Matrix packed(const float* data) const { return {data, context, head_width, packed_stride()}; }
   [[nodiscard]] Matrix output(const float* data) const { return {data, context, head_width, width}; }
   [[nodiscard]] Matrix weights(const float* data) const { return {data, context, context, context}; }
+
+ private:
+  [[nodiscard]] std::size_t packed_at(int sequence, int place) const {
+    return static_cast<std::size_t>(sequence) * context * packed_stride() +
+           static_cast<std::size_t>(place) * head_width;
+  }
 };
 
 at::Tensor attend(const at::Tensor& qkv, const at::Tensor& weights, const Shape& shape) {
   at::Tensor output = at::empty({shape.batch, shape.context, shape.width}, qkv.options());
   for (int sequence = 0; sequence < shape.batch; ++sequence) {
-    for (int head = 0; head < shape.heads; ++head) {
-      const float* query = qkv.data_ptr<float>() + shape.packed_at(sequence, head);
+    for (int head = 0; head < shape.heads.heads; ++head) {
+      const float* data = qkv.data_ptr<float>();
+      const Matrix key = shape.packed(data + shape.key_at(sequence, head));
       float* scores = weights.data_ptr<float>() + shape.weights_at(sequence, head);
-      multiply(shape.packed(query), shape.packed(query + shape.width).transposed(), scores, shape.context);
+      multiply(shape.packed(data + shape.query_at(sequence, head)), key.transposed(), scores, shape.context);
       causal_softmax(scores, shape.context, shape.scale());
-      multiply(shape.weights(scores), shape.packed(query + 2 * shape.width),
+      multiply(shape.weights(scores), shape.packed(data + shape.value_at(sequence, head)),
                output.data_ptr<float>() + shape.output_at(sequence, head), shape.width);
     }
   }
@@ -68,18 +79,22 @@ at::Tensor attend_backward(const at::Tensor& qkv, const at::Tensor& weights, con
   std::vector<float> score_gradient(shape.square());
   const Matrix scores = shape.weights(score_gradient.data());
   for (int sequence = 0; sequence < shape.batch; ++sequence) {
-    for (int head = 0; head < shape.heads; ++head) {
-      const float* query = qkv.data_ptr<float>() + shape.packed_at(sequence, head);
-      float* query_gradient = gradient.data_ptr<float>() + shape.packed_at(sequence, head);
+    for (int head = 0; head < shape.heads.heads; ++head) {
+      const float* data = qkv.data_ptr<float>();
+      float* to = gradient.data_ptr<float>();
       const float* probability = weights.data_ptr<float>() + shape.weights_at(sequence, head);
       const Matrix upstream = shape.output(output_gradient.data_ptr<float>() + shape.output_at(sequence, head));
-      const Matrix value = shape.packed(query + 2 * shape.width);
-      multiply(shape.weights(probability).transposed(), upstream, query_gradient + 2 * shape.width,
-               shape.packed_stride());
+      const Matrix query = shape.packed(data + shape.query_at(sequence, head));
+      const Matrix key = shape.packed(data + shape.key_at(sequence, head));
+      const Matrix value = shape.packed(data + shape.value_at(sequence, head));
+      // Keys and values gather what comes from all queries that they serve.
+      const Product shared = head % shape.heads.group() == 0 ? Product::replaces : Product::is_added;
+      multiply(shape.weights(probability).transposed(), upstream, to + shape.value_at(sequence, head),
+               shape.packed_stride(), shared);
       multiply(upstream, value.transposed(), score_gradient.data(), shape.context);
       causal_softmax_backward(probability, score_gradient.data(), shape.context, shape.scale());
-      multiply(scores, shape.packed(query + shape.width), query_gradient, shape.packed_stride());
-      multiply(scores.transposed(), shape.packed(query), query_gradient + shape.width, shape.packed_stride());
+      multiply(scores, key, to + shape.query_at(sequence, head), shape.packed_stride());
+      multiply(scores.transposed(), query, to + shape.key_at(sequence, head), shape.packed_stride(), shared);
     }
   }
   return gradient;
@@ -87,27 +102,32 @@ at::Tensor attend_backward(const at::Tensor& qkv, const at::Tensor& weights, con
 
 // Saves the attention weights and the input for the backward pass, and nothing else.
 struct FusedAttention : torch::autograd::Function<FusedAttention> {
-  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& packed, std::int64_t heads) {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& packed, std::int64_t heads,
+                            std::int64_t kv_heads) {
     const at::Tensor qkv = packed.contiguous();
-    const Shape shape(qkv, static_cast<int>(heads));
-    const at::Tensor weights = at::empty({shape.batch, shape.heads, shape.context, shape.context}, qkv.options());
+    const Shape shape(qkv, {static_cast<int>(heads), static_cast<int>(kv_heads)});
+    const at::Tensor weights = at::empty({shape.batch, heads, shape.context, shape.context}, qkv.options());
     context->save_for_backward({qkv, weights});
     context->saved_data["heads"] = heads;
+    context->saved_data["kv_heads"] = kv_heads;
     return attend(qkv, weights, shape);
   }
 
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                const torch::autograd::tensor_list& upstream) {
     const auto saved = context->get_saved_variables();
-    const Shape shape(saved[0], static_cast<int>(context->saved_data["heads"].toInt()));
-    return {attend_backward(saved[0], saved[1], upstream[0].contiguous(), shape), at::Tensor()};
+    const auto count = [context](const char* name) { return static_cast<int>(context->saved_data[name].toInt()); };
+    const Shape shape(saved[0], {count("heads"), count("kv_heads")});
+    return {attend_backward(saved[0], saved[1], upstream[0].contiguous(), shape), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor causal_attention(const at::Tensor& qkv, int heads) {
-  if (qkv.is_cpu() && qkv.scalar_type() == at::kFloat) return FusedAttention::apply(qkv, std::int64_t{heads});
+at::Tensor causal_attention(const at::Tensor& qkv, HeadCounts heads) {
+  if (qkv.is_cpu() && qkv.scalar_type() == at::kFloat) {
+    return FusedAttention::apply(qkv, std::int64_t{heads.heads}, std::int64_t{heads.kv_heads});
+  }
   return composed_causal_attention(qkv, heads);
 }
 
@@ -118,10 +138,14 @@ struct Heads {
   at::Tensor query, key, value;
 };
 
-Heads heads_of(const at::Tensor& qkv, int heads) {
-  const auto batch = qkv.size(0), context = qkv.size(1), width = qkv.size(2) / 3;
-  const auto parts = qkv.view({batch, context, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-  return {parts[0], parts[1], parts[2]};
+Heads heads_of(const at::Tensor& qkv, HeadCounts heads) {
+  const auto batch = qkv.size(0), context = qkv.size(1), head_width = qkv.size(2) / heads.packed();
+  const auto parts = qkv.view({batch, context, heads.packed(), head_width}).transpose(1, 2);
+  const auto shared = [&](int first) {
+    const at::Tensor own = parts.narrow(1, first, heads.kv_heads);
+    return heads.group() == 1 ? own : own.repeat_interleave(heads.group(), 1);
+  };
+  return {parts.narrow(1, 0, heads.heads), shared(heads.heads), shared(heads.heads + heads.kv_heads)};
 }
 
 at::Tensor scores_of(const Heads& parts) {
@@ -136,29 +160,29 @@ at::Tensor mixed(const at::Tensor& scores, const at::Tensor& value) {
 
 }  // namespace
 
-at::Tensor composed_causal_attention(const at::Tensor& qkv, int heads) {
+at::Tensor composed_causal_attention(const at::Tensor& qkv, HeadCounts heads) {
   const Heads parts = heads_of(qkv, heads);
   const auto future = at::ones({qkv.size(1), qkv.size(1)}, qkv.options().dtype(at::kBool)).triu(1);
   return mixed(scores_of(parts).masked_fill(future, -std::numeric_limits<double>::infinity()), parts.value);
 }
 
-at::Tensor full_attention(const at::Tensor& qkv, int heads) {
+at::Tensor full_attention(const at::Tensor& qkv, HeadCounts heads) {
   const Heads parts = heads_of(qkv, heads);
   return mixed(scores_of(parts), parts.value);
 }
 
-at::Tensor with_rotary_positions(const at::Tensor& qkv, int heads) {
+at::Tensor with_rotary_positions(const at::Tensor& qkv, HeadCounts heads) {
   constexpr double kSlowest = 10000;
-  const auto batch = qkv.size(0), context = qkv.size(1), width = qkv.size(2) / 3;
-  const std::int64_t half = width / heads / 2;
+  const auto batch = qkv.size(0), context = qkv.size(1), half = qkv.size(2) / heads.packed() / 2;
   const auto turns = at::pow(kSlowest, at::arange(half, qkv.options()) / -static_cast<double>(half));
-  const auto angles = at::outer(at::arange(context, qkv.options()), turns).view({context, 1, 1, half});
+  const auto angles = at::outer(at::arange(context, qkv.options()), turns).view({context, 1, half});
   const auto cosine = angles.cos(), sine = angles.sin();
-  const auto parts = qkv.view({batch, context, 3, heads, 2 * half});
-  const auto turned = parts.narrow(2, 0, 2);
-  const auto x = turned.narrow(4, 0, half), y = turned.narrow(4, half, half);
-  const auto result = at::cat({x * cosine - y * sine, y * cosine + x * sine}, 4);
-  return at::cat({result, parts.narrow(2, 2, 1)}, 2).view({batch, context, 3 * width});
+  const auto parts = qkv.view({batch, context, heads.packed(), 2 * half});
+  const int turning = heads.heads + heads.kv_heads;
+  const auto turned = parts.narrow(2, 0, turning);
+  const auto x = turned.narrow(3, 0, half), y = turned.narrow(3, half, half);
+  const auto result = at::cat({x * cosine - y * sine, y * cosine + x * sine}, 3);
+  return at::cat({result, parts.narrow(2, turning, heads.kv_heads)}, 2).view({batch, context, -1});
 }
 
 }  // namespace starling::models

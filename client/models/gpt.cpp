@@ -44,11 +44,6 @@ at::Tensor Gpt::next_token_scores(const at::Tensor& tokens) const {
   return at::mm(parameters_.norm(x, "final_norm"), parameters_["embedding.weight"].t());
 }
 
-at::Tensor Gpt::loss(const Batch& batch) const {
-  const at::Tensor& tokens = batch.at(0);
-  const at::Tensor total =
-      at::cross_entropy_loss(next_token_scores(tokens), batch.at(1).reshape({-1}), /*weight=*/{}, at::Reduction::Sum);
-  return total / static_cast<double>(tokens.size(1));
-}
+at::Tensor Gpt::loss(const Batch& batch) const { return next_token_loss(next_token_scores(batch.at(0)), batch); }
 
 }  // namespace starling::models

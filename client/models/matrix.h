@@ -17,7 +17,9 @@ struct Matrix {
   [[nodiscard]] Matrix transposed() const { return {data, columns, rows, stride, !is_transposed}; }
 };
 
-// out = a · b; `out` has a.rows rows of b.columns floats, `out_stride` apart.
-void multiply(const Matrix& a, const Matrix& b, float* out, int out_stride);
+// Whether a product takes the place of the values that stand there, or is added to them.
+enum class Product { replaces, is_added };
+// out = a · b, or out += a · b; `out` has a.rows rows of b.columns floats, `out_stride` apart.
+void multiply(const Matrix& a, const Matrix& b, float* out, int out_stride, Product product = Product::replaces);
 
 }  // namespace starling::models

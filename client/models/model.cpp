@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "client/models/albert.h"
+#include "client/models/decoder.h"
 #include "client/models/gpt.h"
 #include "client/models/mlp.h"
 #include "client/models/resnet.h"
@@ -24,6 +25,10 @@ Judged Model::judge(const Batch& batch) const { return {loss(batch), {}}; }
 
 at::Tensor Model::next_token_scores(const at::Tensor&) const { return {}; }
 
+at::Tensor next_token_loss(const at::Tensor& scores, const Batch& batch) {
+  return class_loss(scores, batch.at(1).reshape({-1})) / static_cast<double>(batch.at(0).size(1));
+}
+
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,
                                   const at::Tensor& gradient, std::span<const std::uint8_t> program) {
   switch (model.architecture) {
@@ -35,6 +40,8 @@ std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Ten
       return std::make_unique<Resnet>(model, parameters, gradient);
     case wire::Architecture::mlp:
       return std::make_unique<Mlp>(model, parameters, gradient);
+    case wire::Architecture::decoder:
+      return std::make_unique<Decoder>(model, parameters, gradient);
     case wire::Architecture::script:
       break;
   }

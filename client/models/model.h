@@ -60,6 +60,9 @@ class Model {
   virtual void set_training(bool) {}
 };
 
+// Model::loss of a model that predicts next tokens, by its scores.
+at::Tensor next_token_loss(const at::Tensor& scores, const Batch& batch);
+
 // `parameters` and `gradient` as for Parameters; the model keeps views of them. `program` is the file of a script. A
 // script is a stranger's code: LibTorch throws on any fault in it, and it may be loaded only inside the sandbox.
 std::unique_ptr<Model> make_model(const wire::ModelOptions& model, const at::Tensor& parameters,

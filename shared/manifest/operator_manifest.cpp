@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr double kFractionMax = 0.5;
 constexpr std::string_view kAggregationSince = "0.1.0";      // the first version that knows averaging.aggregation
+constexpr std::string_view kDecoderSince = "0.1.0";          // the first version that knows the model decoder
 constexpr std::string_view kCheckPrefix = "run manifest: ";  // prefix of check_manifest_settings' messages
 
 using Lines = std::map<std::string, std::uint32_t, std::less<>>;  // line of each key that was read, by dotted name
@@ -350,10 +351,11 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   if (const Status status = wire::check_manifest_settings(out.manifest); !status.ok()) {
     return with_line(status.error(), lines);
   }
-  const bool says_aggregation = out.manifest.round.averaging.aggregation != wire::Aggregation::clipped;
-  if (says_aggregation && compare_versions(out.manifest.client_min, kAggregationSince) < 0) {
-    out.manifest.client_min = kAggregationSince;
-  }
+  const auto needs = [&client_min = out.manifest.client_min](bool used, std::string_view since) {
+    if (used && compare_versions(client_min, since) < 0) client_min = since;
+  };
+  needs(out.manifest.round.averaging.aggregation != wire::Aggregation::clipped, kAggregationSince);
+  needs(out.manifest.model.architecture == wire::Architecture::decoder, kDecoderSince);
   if (wire::has_program(out.manifest.model)) STARLING_TRY(check_costs(out.manifest));
   if (out.manifest.flops_per_sample == 0) {
     out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);

@@ -41,12 +41,23 @@ class Exporter {
     }
     add(there, {shape[1], shape[0]}, std::move(turned));
   }
-  // Takes the part-th of `parts` equal groups of rows.
-  void rows(const std::string& here, std::size_t part, std::size_t parts, const std::string& there) {
+  // Takes a number of its rows, from this one on.
+  void rows(const std::string& here, std::int64_t first, std::int64_t count, const std::string& there) {
     const auto& [shape, values] = values_.at(here);
-    const std::size_t count = values.size() / parts;
-    const auto chosen = values.subspan(part * count, count);
-    add(there, {shape[0] / static_cast<std::int64_t>(parts), shape[1]}, {chosen.begin(), chosen.end()});
+    const auto chosen =
+        values.subspan(static_cast<std::size_t>(first * shape[1]), static_cast<std::size_t>(count * shape[1]));
+    add(there, {count, shape[1]}, {chosen.begin(), chosen.end()});
+  }
+  // Takes each row of the one plus each row of the other.
+  void sums(const std::string& one, const std::string& other, const std::string& there) {
+    const auto& [shape, values] = values_.at(one);
+    const auto& [other_shape, other_values] = values_.at(other);
+    const auto width = static_cast<std::size_t>(shape[1]);
+    std::vector<float> sums;
+    for (std::size_t row = 0; row < values.size(); row += width) {
+      for (std::size_t i = 0; i < other_values.size(); ++i) sums.push_back(values[row + i % width] + other_values[i]);
+    }
+    add(there, {shape[0] * other_shape[0], shape[1]}, std::move(sums));
   }
   void zeros(const std::string& there, int size) {
     add(there, {size}, std::vector<float>(static_cast<std::size_t>(size)));
@@ -154,9 +165,10 @@ ExportedModel export_albert(const ModelOptions& model, std::span<const float> pa
   exporter.as_is("segment.weight", embeddings + "token_type_embeddings.weight");
   exporter.both("embedding_norm", embeddings + "LayerNorm");
   exporter.both("widen", encoder + "embedding_hidden_mapping_in");
-  std::size_t part = 0;
+  std::int64_t first = 0;
   for (const char* name : {"query", "key", "value"}) {
-    exporter.rows("qkv.weight", part++, 3, layer + "attention." + name + ".weight");
+    exporter.rows("qkv.weight", std::exchange(first, first + model.width), model.width,
+                  layer + "attention." + name + ".weight");
     exporter.zeros(layer + "attention." + name + ".bias", model.width);
   }
   exporter.both("attention_out", layer + "attention.dense");
@@ -173,6 +185,83 @@ ExportedModel export_albert(const ModelOptions& model, std::span<const float> pa
   return exporter.take(albert_config(model));
 }
 
+// Layers with perceptrons and layers with experts in one model have no class there.
+bool is_mixtral(const ModelOptions& model) { return model.experts.rows > 0 && model.experts.every == 1; }
+
+std::string llama_config(const ModelOptions& model, DataKind data_kind) {
+  JsonWriter writer;
+  if (is_mixtral(model)) {
+    begin_config(writer, "MixtralForCausalLM", "mixtral");
+    writer.integer("num_local_experts", experts_in_layer(model));
+    writer.integer("num_experts_per_tok", model.experts.active);
+    writer.number("router_aux_loss_coef", model.experts.load_loss);
+  } else {
+    begin_config(writer, "LlamaForCausalLM", "llama");
+  }
+  writer.integer("num_hidden_layers", model.layers);
+  writer.integer("hidden_size", model.width);
+  writer.integer("num_attention_heads", model.heads);
+  writer.integer("num_key_value_heads", kv_heads(model));
+  writer.integer("head_dim", model.width / model.heads);
+  writer.integer("intermediate_size", model.mlp_width);
+  writer.integer("max_position_embeddings", model.context);
+  writer.integer("vocab_size", model.vocabulary);
+  writer.text("hidden_act", "silu");
+  writer.number("rms_norm_eps", 1e-5);
+  writer.number("rope_theta", 10000);
+  writer.boolean("attention_bias", false);
+  writer.boolean("mlp_bias", false);
+  writer.boolean("tie_word_embeddings", model.output_layer == OutputLayer::tied);
+  if (data_kind == DataKind::tokens) write_mark_ids(writer);  // data of bytes have no marks
+  writer.close('}');
+  return std::move(writer.str());
+}
+
+// A Mixtral's gate has a row for each expert: the sum of our grid's row and column.
+void export_experts(Exporter& exporter, const ModelOptions& model, int layer) {
+  const std::string here = "block" + std::to_string(layer) + ".";
+  const std::string there = "model.layers." + std::to_string(layer) + ".block_sparse_moe.";
+  if (model.experts.columns > 1) {
+    exporter.sums(here + "gate_rows.weight", here + "gate_columns.weight", there + "gate.weight");
+  } else {
+    exporter.as_is(here + "gate_rows.weight", there + "gate.weight");
+  }
+  for (int expert = 0; expert < experts_in_layer(model); ++expert) {
+    const std::string from = expert_name(layer, expert);
+    const std::string to = there + "experts." + std::to_string(expert) + ".";
+    exporter.rows(from + "mlp_in.weight", 0, model.mlp_width, to + "w1.weight");
+    exporter.rows(from + "mlp_in.weight", model.mlp_width, model.mlp_width, to + "w3.weight");
+    exporter.as_is(from + "mlp_out.weight", to + "w2.weight");
+  }
+}
+
+ExportedModel export_llama(const ModelOptions& model, DataKind data_kind, std::span<const float> parameters) {
+  Exporter exporter(model, parameters);
+  const std::int64_t width = model.width, hidden = model.mlp_width;
+  const std::int64_t kv_width = kv_heads(model) * (width / model.heads);
+  exporter.as_is("embedding.weight", "model.embed_tokens.weight");
+  for (int layer = 0; layer < model.layers; ++layer) {
+    const std::string here = "block" + std::to_string(layer) + ".";
+    const std::string there = "model.layers." + std::to_string(layer) + ".";
+    exporter.as_is(here + "attention_norm.weight", there + "input_layernorm.weight");
+    exporter.rows(here + "qkv.weight", 0, width, there + "self_attn.q_proj.weight");
+    exporter.rows(here + "qkv.weight", width, kv_width, there + "self_attn.k_proj.weight");
+    exporter.rows(here + "qkv.weight", width + kv_width, kv_width, there + "self_attn.v_proj.weight");
+    exporter.as_is(here + "attention_out.weight", there + "self_attn.o_proj.weight");
+    exporter.as_is(here + "mlp_norm.weight", there + "post_attention_layernorm.weight");
+    if (is_mixtral(model)) {
+      export_experts(exporter, model, layer);
+      continue;
+    }
+    exporter.rows(here + "mlp_in.weight", 0, hidden, there + "mlp.gate_proj.weight");
+    exporter.rows(here + "mlp_in.weight", hidden, hidden, there + "mlp.up_proj.weight");
+    exporter.as_is(here + "mlp_out.weight", there + "mlp.down_proj.weight");
+  }
+  exporter.as_is("final_norm.weight", "model.norm.weight");
+  if (model.output_layer == OutputLayer::own) exporter.as_is("output.weight", "lm_head.weight");
+  return exporter.take(llama_config(model, data_kind));
+}
+
 ExportedModel export_as_it_is(const ModelOptions& model, std::span<const float> parameters) {
   Exporter exporter(model, parameters);
   for (const ParameterInfo& info : model_layout(model)) exporter.as_is(info.name, info.name);
@@ -186,6 +275,7 @@ ExportedModel export_as_it_is(const ModelOptions& model, std::span<const float> 
 }  // namespace
 
 bool is_for_transformers(const ModelOptions& model) {
+  if (model.architecture == Architecture::decoder) return model.experts.rows == 0 || is_mixtral(model);
   return model.architecture == Architecture::albert ||
          (model.architecture == Architecture::gpt && model.positions == Positions::learned &&
           model.activation == Activation::gelu && model.recent == 0);
@@ -194,6 +284,7 @@ bool is_for_transformers(const ModelOptions& model) {
 ExportedModel export_model(const ModelOptions& model, DataKind data_kind, std::span<const float> parameters) {
   if (!is_for_transformers(model)) return export_as_it_is(model, parameters);
   if (model.architecture == Architecture::albert) return export_albert(model, parameters);
+  if (model.architecture == Architecture::decoder) return export_llama(model, data_kind, parameters);
   return export_gpt2(model, data_kind, parameters);
 }
 

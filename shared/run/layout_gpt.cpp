@@ -1,33 +1,25 @@
-#include <cmath>
-
 #include "shared/run/layouts.h"
 
 namespace starling::wire {
 namespace {
 
 constexpr std::int64_t kMlpFactor = 4;  // width of a block's hidden layer over the model's
-// Standard deviation of the initial values of matrices, times the root of the width.
-constexpr double kInitialGain = 0.7;
-
-double initial_bound(const ModelOptions& model) { return kInitialGain * std::sqrt(3.0 / model.width); }
 
 void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
   const std::int64_t width = model.width;
   const std::string block = "block" + std::to_string(index) + ".";
-  const double bound = initial_bound(model);
-  // Matrices whose output is added to the residual stream start smaller, so that its variance does not grow with depth.
-  const double residual_bound = bound / std::sqrt(2.0 * model.layers);
+  const double bound = pre_norm_bound(model);
   builder.vector(block + "attention_norm.weight", width, 1);
   builder.vector(block + "attention_norm.bias", width, 0);
   // No bias: a key's bias has no effect at all, so its gradient is rounding noise, which Adam would blow up into steps.
   builder.matrix(block + "qkv.weight", 3 * width, width, bound);
-  builder.matrix(block + "attention_out.weight", width, width, residual_bound);
+  builder.matrix(block + "attention_out.weight", width, width, residual_bound(model));
   builder.vector(block + "attention_out.bias", width, 0);
   builder.vector(block + "mlp_norm.weight", width, 1);
   builder.vector(block + "mlp_norm.bias", width, 0);
   builder.matrix(block + "mlp_in.weight", kMlpFactor * width, width, bound);
   builder.vector(block + "mlp_in.bias", kMlpFactor * width, 0);
-  builder.matrix(block + "mlp_out.weight", width, kMlpFactor * width, residual_bound);
+  builder.matrix(block + "mlp_out.weight", width, kMlpFactor * width, residual_bound(model));
   builder.vector(block + "mlp_out.bias", width, 0);
 }
 
@@ -35,7 +27,7 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
 
 std::vector<ParameterInfo> gpt_layout(const ModelOptions& model) {
   LayoutBuilder builder;
-  const double bound = initial_bound(model);
+  const double bound = pre_norm_bound(model);
   builder.embedding("embedding.weight", model.vocabulary, model.width, bound);  // also the output layer
   if (model.recent > 0) {
     builder.embedding("recent.weight", std::int64_t{model.recent} * model.vocabulary, model.width, bound);

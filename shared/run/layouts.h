@@ -48,6 +48,14 @@ class LayoutBuilder {
 // Uniform values in ±bound have a deviation of bound / sqrt(3).
 inline double uniform_bound(double deviation) { return deviation * std::sqrt(3.0); }
 
+// Initial values of a transformer whose blocks normalise their input first: its matrices' deviation is 0.7 over the
+// root of the width. Those whose output is added to the residual stream start smaller, so that its variance does not
+// grow with depth.
+inline double pre_norm_bound(const ModelOptions& model) { return 0.7 * std::sqrt(3.0 / model.width); }
+inline double residual_bound(const ModelOptions& model) {
+  return pre_norm_bound(model) / std::sqrt(2.0 * model.layers);
+}
+
 // Operations for a count of multiplications: each is a sum as well, and on the backward pass each product of matrices
 // has two of its own kind; but only one where the inputs themselves are multiplied, because nobody asks for their
 // gradient.
@@ -57,6 +65,8 @@ inline double flops_of(double multiplications, double of_the_values = 0) {
 
 std::vector<ParameterInfo> gpt_layout(const ModelOptions& model);
 double gpt_flops(const ModelOptions& model);
+std::vector<ParameterInfo> decoder_layout(const ModelOptions& model);
+double decoder_flops(const ModelOptions& model);
 std::vector<ParameterInfo> albert_layout(const ModelOptions& model);
 double albert_flops(const ModelOptions& model);
 std::vector<ParameterInfo> resnet_layout(const ModelOptions& model);
@@ -70,6 +80,7 @@ double mlp_flops(const ModelOptions& model);
 
 // Floats that a sample's backward pass needs from its forward pass: the larger results of each layer.
 double gpt_activations(const ModelOptions& model);
+double decoder_activations(const ModelOptions& model);
 double albert_activations(const ModelOptions& model);
 double resnet_activations(const ModelOptions& model);
 double mlp_activations(const ModelOptions& model);
@@ -127,6 +138,11 @@ inline constexpr std::array kArchitectures = {
                        script_flops,
                        script_activations,
                        {.data_kinds = kAnyData, .has_program = true}},
+    ArchitectureTraits{Architecture::decoder,
+                       decoder_layout,
+                       decoder_flops,
+                       decoder_activations,
+                       {.data_kinds = kText, .writes_text = true}},
 };
 
 constexpr bool architectures_in_order() {

@@ -56,6 +56,14 @@ SampleForm text_form(const ModelOptions& model);
 
 // Returns the convolutions in the order of the layout.
 std::vector<Convolution> resnet_convolutions(const ModelOptions& model);
+constexpr int kExpertsMax = 16384;  // in all layers of a model together
+// Number of experts in each layer that has them; 0: the model has none.
+int experts_in_layer(const ModelOptions& model);
+bool has_experts(const ModelOptions& model, int layer);
+// The prefix of an expert's parameters: "block2.expert17."
+std::string expert_name(int layer, int expert);
+// Heads of a decoder's keys and values.
+int kv_heads(const ModelOptions& model);
 // The most tokens of a sample that an albert has to guess.
 int masked_tokens(const ModelOptions& model);
 

@@ -37,8 +37,9 @@ struct ScriptModel {
 };
 
 // The kinds of models that trainers know, and programs of the operator's own.
-enum class Architecture : std::uint8_t { gpt, albert, resnet, mlp, script };
-inline constexpr std::array<std::string_view, 5> kArchitectureWords{"gpt", "albert", "resnet", "mlp", "script"};
+enum class Architecture : std::uint8_t { gpt, albert, resnet, mlp, script, decoder };
+inline constexpr std::array<std::string_view, 6> kArchitectureWords{"gpt", "albert", "resnet",
+                                                                    "mlp", "script", "decoder"};
 inline std::span<const std::string_view> words_of(Architecture /*architecture*/) { return kArchitectureWords; }
 
 // How a gpt knows tokens' positions.
@@ -51,6 +52,21 @@ enum class Activation : std::uint8_t { relu2, gelu };
 inline constexpr std::array<std::string_view, 2> kActivationWords{"relu2", "gelu"};
 inline std::span<const std::string_view> words_of(Activation /*activation*/) { return kActivationWords; }
 
+// The last layer of a decoder, from its width to the tokens' scores: the embedding once more, or a matrix of its own.
+enum class OutputLayer : std::uint8_t { tied, own };
+inline constexpr std::array<std::string_view, 2> kOutputLayerWords{"tied", "own"};
+inline std::span<const std::string_view> words_of(OutputLayer /*output_layer*/) { return kOutputLayerWords; }
+
+// The experts of a decoder (client/models/experts.h), each with a hidden layer of mlp_width.
+struct ExpertOptions {
+  int rows = 0;     // rows of a layer's grid; 0: there are no experts
+  int columns = 1;  // columns of the grid
+  int every = 1;    // layers from one with experts to the next; the last of each such stretch has them
+  int active = 2;   // experts that a token goes through
+  double load_loss = 0.01;
+  double z_loss = 0.001;
+};
+
 struct ModelOptions {
   Architecture architecture = Architecture::gpt;
   int layers = 4;                             // blocks; resnet: 18 or 50; mlp: hidden layers
@@ -62,13 +78,16 @@ struct ModelOptions {
   Activation activation = Activation::relu2;  // gpt
   int recent = 3;            // gpt: tokens before its own whose embeddings join a position's input (model_layout.h)
   int embedding_width = 64;  // albert: a token's, before it is widened to the model's width
-  int mlp_width = 512;       // albert: hidden layer of a block
-  double masked = 0.15;      // albert: the fraction of a sample's tokens that the model has to guess
-  int inputs = 784;          // mlp: values a sample holds
-  int channels = 3;          // resnet: channels of an image
-  int image_size = 32;       // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
-  int classes = 10;          // resnet, mlp, script: number of labels
-  ScriptModel script{};      // script
+  int mlp_width = 512;       // albert, decoder: hidden layer of a block
+  int kv_heads = 0;          // decoder: heads of keys and values (grouped-query attention); 0: as many as heads
+  OutputLayer output_layer = OutputLayer::tied;  // decoder
+  ExpertOptions experts{};                       // decoder
+  double masked = 0.15;  // albert: the fraction of a sample's tokens that the model has to guess
+  int inputs = 784;      // mlp: values a sample holds
+  int channels = 3;      // resnet: channels of an image
+  int image_size = 32;   // resnet: pixels an image is high and wide; up to 64 the first layer keeps them all
+  int classes = 10;      // resnet, mlp, script: number of labels
+  ScriptModel script{};  // script
 };
 
 // Facts about an architecture, from the table in layouts.h.
@@ -99,14 +118,15 @@ template <typename Options, typename Visit>
 void each_model_setting(Options& options, const Visit& visit) {
   using Count = ModelSetting<int>;
   constexpr int kLayersMax = 256, kWidthMax = 16384, kContextMax = 65536, kVocabularyMax = 1 << 20,
-                kClassesMax = 1 << 20;
+                kClassesMax = 1 << 20, kExpertGridMax = 1024;
   const auto is = [&options](Architecture architecture) { return options.architecture == architecture; };
   const bool is_gpt = is(Architecture::gpt), is_albert = is(Architecture::albert);
+  const bool is_decoder = is(Architecture::decoder), attends = is_gpt || is_albert || is_decoder;
   const bool is_resnet = is(Architecture::resnet), is_mlp = is(Architecture::mlp);
   const bool is_script = is(Architecture::script);  // context and vocabulary of text, or classes
-  if (is_gpt || is_albert || is_resnet || is_mlp) visit("layers", options.layers, Count{1, kLayersMax});
-  if (is_gpt || is_albert || is_mlp) visit("width", options.width, Count{1, kWidthMax});
-  if (is_gpt || is_albert) {
+  if (attends || is_resnet || is_mlp) visit("layers", options.layers, Count{1, kLayersMax});
+  if (attends || is_mlp) visit("width", options.width, Count{1, kWidthMax});
+  if (attends) {
     visit("heads", options.heads, Count{1, kWidthMax});
     visit("context", options.context, Count{1, kContextMax});
     visit("vocabulary", options.vocabulary, Count{2, kVocabularyMax});
@@ -120,6 +140,19 @@ void each_model_setting(Options& options, const Visit& visit) {
     visit("embedding_width", options.embedding_width, Count{1, kWidthMax});
     visit("mlp_width", options.mlp_width, Count{1, 4 * kWidthMax});
     visit("masked", options.masked, ModelSetting<double>{0.01, 0.9});
+  }
+  if (is_decoder) {
+    visit("kv_heads", options.kv_heads, Count{0, kWidthMax, 0});
+    visit("mlp_width", options.mlp_width, Count{1, 4 * kWidthMax});
+    visit("output_layer", options.output_layer, ModelWord<OutputLayer>{OutputLayer::tied});
+    visit("expert_rows", options.experts.rows, Count{0, kExpertGridMax, 0});
+  }
+  if (is_decoder && options.experts.rows > 0) {
+    visit("expert_columns", options.experts.columns, Count{1, kExpertGridMax, 1});
+    visit("expert_every", options.experts.every, Count{1, kLayersMax, 1});
+    visit("active_experts", options.experts.active, Count{1, 64});
+    visit("load_loss", options.experts.load_loss, ModelSetting<double>{0, 1});
+    visit("z_loss", options.experts.z_loss, ModelSetting<double>{0, 1});
   }
   if (is_resnet) {
     visit("channels", options.channels, Count{1, 64});

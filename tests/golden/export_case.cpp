@@ -1,10 +1,11 @@
-// export_case FOLDER: exports a small gpt and a small albert with random parameters, each with a case of its own:
-// inputs and our model's outputs. export_test.py compares PyTorch with them.
+// export_case FOLDER: exports a small gpt, a small albert and some small decoders with random parameters, each with a
+// case of its own: inputs and our model's outputs. export_test.py compares PyTorch with them.
 #include <ATen/ATen.h>
 #include <torch/utils.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,22 +53,33 @@ void write_tensors(const std::filesystem::path& file, const Named& named) {
   VERIFY(write_file_atomically(file, bytes).ok());
 }
 
+// Writes a vector of the parameters' length under the names of its tensors there, and returns config.json.
+std::string export_vector(const wire::ModelOptions& model, std::span<const float> vector,
+                          const std::filesystem::path& file) {
+  wire::ExportedModel exported = wire::export_model(model, wire::DataKind::tokens, vector);
+  std::string bytes = wire::encode_tensor_head(exported.tensors);
+  for (const auto& values : exported.values) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  }
+  VERIFY(write_file_atomically(file, bytes).ok());
+  return exported.config;
+}
+
 struct Case {
   Case(const wire::ModelOptions& model, const std::filesystem::path& folder) : parameters(random_parameters(model)) {
     VERIFY(ensure_directory(folder).ok());
-    wire::ExportedModel exported = wire::export_model(model, wire::DataKind::tokens, parameters);
-    std::string bytes = wire::encode_tensor_head(exported.tensors);
-    for (const auto& values : exported.values) {
-      bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-    }
-    VERIFY(write_file_atomically(folder / "model.safetensors", bytes).ok());
-    VERIFY(write_file_atomically(folder / "config.json", exported.config).ok());
-    const at::Tensor flat =
-        at::from_blob(parameters.data(), {static_cast<std::int64_t>(parameters.size())}, at::kFloat);
-    ours = models::make_model(model, flat, at::zeros_like(flat));
+    const std::string config = export_vector(model, parameters, folder / "model.safetensors");
+    VERIFY(write_file_atomically(folder / "config.json", config).ok());
+    gradient.resize(parameters.size());
+    ours = models::make_model(model, flat(parameters), flat(gradient));
+  }
+
+  static at::Tensor flat(std::vector<float>& values) {
+    return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
   }
 
   std::vector<float> parameters;
+  std::vector<float> gradient;
   std::unique_ptr<models::Model> ours;
 };
 
@@ -113,6 +125,29 @@ void write_albert(const std::filesystem::path& folder) {
                                               {"loss", loss}});
 }
 
+// The scores, and the gradient of the loss, in whose tensors nothing is lost.
+void write_decoder(const std::filesystem::path& folder, wire::ModelOptions model) {
+  model.architecture = wire::Architecture::decoder;
+  model.layers = 3;
+  model.width = 24;
+  model.heads = 4;
+  model.context = 20;
+  model.vocabulary = 50;
+  model.mlp_width = 40;
+  model.experts.load_loss = model.experts.z_loss = 0;
+  VERIFY(wire::is_for_transformers(model));
+  Case made(model, folder);
+  const at::Tensor tokens = random_integers(model.vocabulary, {2, model.context}, 1);
+  const at::Tensor targets = random_integers(model.vocabulary, {2, model.context}, 2);
+  const at::Tensor scores = made.ours->next_token_scores(tokens).view({2, model.context, model.vocabulary});
+  {
+    const torch::AutoGradMode with_grad(true);
+    made.ours->loss({tokens, targets}).backward();
+  }
+  export_vector(model, made.gradient, folder / "gradient.safetensors");
+  write_tensors(folder / "case.safetensors", {{"words", tokens}, {"targets", targets}, {"scores", scores}});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,5 +160,15 @@ int main(int argc, char** argv) {
   VERIFY(starling::ensure_directory(folder).ok());
   write_gpt(folder / "gpt2");
   write_albert(folder / "albert");
+  write_decoder(folder / "llama_tied", {});
+  wire::ModelOptions own;
+  own.output_layer = wire::OutputLayer::own;
+  own.kv_heads = 2;
+  write_decoder(folder / "llama", own);
+  own.experts.rows = 4;
+  write_decoder(folder / "mixtral", own);
+  own.experts.columns = 3;
+  own.experts.active = 3;
+  write_decoder(folder / "mixtral_grid", own);
   return 0;
 }

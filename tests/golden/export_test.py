@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""export_test.py EXPORT_CASE: computes our exported models with plain PyTorch, as GPT-2 and ALBERT."""
+"""export_test.py EXPORT_CASE: computes our exported models with plain PyTorch, as GPT-2, ALBERT, Llama
+and Mixtral."""
 
 import json
 import math
@@ -81,16 +82,84 @@ def albert_loss(weights, config, case):
     return words + F.cross_entropy(linear(pooled, "sop_classifier.classifier"), case["order"])
 
 
+def turned(x, heads):
+    """Rotary positions: each head's halves turn by angles that grow with the position."""
+    batch, length, width = x.shape
+    half = width // heads // 2
+    angles = torch.outer(torch.arange(length), 10000.0 ** (-torch.arange(half) / half)).view(length, 1, half)
+    first, second = x.view(batch, length, heads, 2 * half).split(half, dim=3)
+    pair = (first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin())
+    return torch.cat(pair, dim=3).view(batch, length, width)
+
+
+def gated(x, weights, gate, up, down):
+    return F.linear(F.silu(F.linear(x, weights[gate])) * F.linear(x, weights[up]), weights[down])
+
+
+def experts(x, weights, config, block):
+    """Mixtral's: softmax over all, of which the largest are kept and made to add up to 1."""
+    shares = F.linear(x, weights[block + "gate.weight"]).softmax(-1)
+    kept, chosen = shares.topk(config["num_experts_per_tok"], -1)
+    shares = torch.zeros_like(shares).scatter(-1, chosen, kept / kept.sum(-1, True))
+    names = (tuple(f"{block}experts.{expert}.w{part}.weight" for part in (1, 3, 2)) for expert in range(shares.shape[-1]))
+    return sum(gated(x, weights, *name) * shares[..., expert, None] for expert, name in enumerate(names))
+
+
+def llama(weights, config, words):
+    """Scores of LlamaForCausalLM and MixtralForCausalLM."""
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    norm = lambda x, n: x * (x.square().mean(-1, True) + config["rms_norm_eps"]).rsqrt() * weights[n + ".weight"]
+    linear = lambda x, n: F.linear(x, weights[n + ".weight"])
+
+    def shared(x):  # each head of keys and values stands for as many of the queries'
+        parts = x.view(*x.shape[:2], kv_heads, -1).repeat_interleave(heads // kv_heads, 2)
+        return parts.reshape(*x.shape[:2], -1)
+
+    x = weights["model.embed_tokens.weight"][words]
+    for layer in range(config["num_hidden_layers"]):
+        block = f"model.layers.{layer}."
+        inner = norm(x, block + "input_layernorm")
+        query, key, value = (linear(inner, f"{block}self_attn.{name}_proj") for name in "qkv")
+        mixed = attend(turned(query, heads), shared(turned(key, kv_heads)), shared(value), heads, causal=True)
+        x = x + linear(mixed, block + "self_attn.o_proj")
+        inner = norm(x, block + "post_attention_layernorm")
+        if "num_local_experts" in config:
+            x = x + experts(inner, weights, config, block + "block_sparse_moe.")
+        else:
+            x = x + gated(inner, weights, *(f"{block}mlp.{name}_proj.weight" for name in ("gate", "up", "down")))
+    output = "model.embed_tokens" if config["tie_word_embeddings"] else "lm_head"
+    return linear(norm(x, "model.norm"), output)
+
+
+def llama_difference(model, weights, config, case, gradient):
+    """The largest difference of a score, and of a gradient relative to its tensor's largest."""
+    for tensor in weights.values():
+        tensor.requires_grad_(True)
+    scores = llama(weights, config, case["words"])
+    loss = F.cross_entropy(scores.flatten(0, 1), case["targets"].flatten(), reduction="sum") / scores.shape[1]
+    loss.backward()
+    differences = [(scores - case["scores"]).abs().max().item()]
+    assert weights.keys() == gradient.keys()
+    for name, tensor in weights.items():
+        if "grid" in model and name.endswith("gate.weight"):
+            continue  # of sums of rows and columns, which have gradients of their own
+        differences.append(((tensor.grad - gradient[name]).abs().max() / tensor.grad.abs().max()).item())
+    return max(differences)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([sys.argv[1], folder], check=True)
-        for model in ("gpt2", "albert"):
+        for model in ("gpt2", "albert", "llama_tied", "llama", "mixtral", "mixtral_grid"):
             weights = read_tensors(folder / model / "model.safetensors")
             config = json.loads((folder / model / "config.json").read_text())
             case = read_tensors(folder / model / "case.safetensors")
             if model == "gpt2":
                 difference = (gpt2(weights, config, case["words"]) - case["scores"]).abs().max().item()
+            elif model not in ("gpt2", "albert"):
+                gradient = read_tensors(folder / model / "gradient.safetensors")
+                difference = llama_difference(model, weights, config, case, gradient)
             else:
                 difference = abs(albert_loss(weights, config, case).item() - case["loss"].item())
             print(f"{model}: differs by {difference:.2e} at most")

@@ -37,6 +37,16 @@ std::vector<wire::ModelOptions> small_models() {
   albert.embedding_width = 8;
   albert.mlp_width = 24;
   albert.masked = 0.25;
+  wire::ModelOptions decoder{.architecture = wire::Architecture::decoder,
+                             .layers = 2,
+                             .width = 16,
+                             .heads = 4,
+                             .context = 12,
+                             .vocabulary = 40};
+  decoder.mlp_width = 24;
+  wire::ModelOptions grouped = decoder;
+  grouped.kv_heads = 2;
+  grouped.output_layer = wire::OutputLayer::own;
   wire::ModelOptions shallow{.architecture = wire::Architecture::resnet, .layers = 18};
   shallow.image_size = 8;
   shallow.classes = 5;
@@ -48,7 +58,14 @@ std::vector<wire::ModelOptions> small_models() {
   wire::ModelOptions mlp{.architecture = wire::Architecture::mlp, .layers = 2, .width = 12};
   mlp.inputs = 20;
   mlp.classes = 5;
-  return {gpt, rotary, albert, shallow, deep, large, mlp};
+  wire::ModelOptions experts = decoder;
+  experts.experts.rows = 4;
+  wire::ModelOptions grid = grouped;
+  grid.experts.rows = 2;
+  grid.experts.columns = 3;
+  grid.experts.every = 2;
+  grid.experts.active = 3;
+  return {gpt, rotary, decoder, grouped, experts, grid, albert, shallow, deep, large, mlp};
 }
 
 at::Tensor below(std::int64_t limit, std::vector<std::int64_t> shape, std::uint64_t seed) {
@@ -60,7 +77,7 @@ at::Tensor noise(std::vector<std::int64_t> shape, std::uint64_t seed) {
 }
 
 Batch batch_for(const wire::ModelOptions& model) {
-  if (model.architecture == wire::Architecture::gpt) {
+  if (wire::writes_text(model)) {
     const at::Tensor tokens = below(model.vocabulary, {kBatch, model.context + 1}, 1);
     return {tokens.narrow(1, 0, model.context), tokens.narrow(1, 1, model.context)};
   }
@@ -105,14 +122,16 @@ struct Fixture {
 
 std::string title_of(const wire::ModelOptions& model) {
   return std::string(word_of(model.architecture)) + std::to_string(model.layers) + " " +
-         std::string(word_of(model.positions)) + " " + std::to_string(model.image_size);
+         std::string(word_of(model.positions)) + " " + std::to_string(model.image_size) + " " +
+         std::to_string(model.kv_heads) + " " + std::to_string(model.experts.rows);
 }
 
 }  // namespace
 
 TEST_CASE("the gradient of every architecture agrees with finite differences, tensor by tensor") {
-  for (const wire::ModelOptions& options : small_models()) {
+  for (wire::ModelOptions options : small_models()) {
     CAPTURE(title_of(options));
+    options.experts.load_loss = options.experts.z_loss = 0;  // which are in the gradient alone
     Fixture fixture(options);
     const Batch batch = batch_for(options);
     fixture.model->loss(batch).backward();

@@ -22,7 +22,7 @@ struct Outcome {
 };
 
 template <typename Attention>
-Outcome run(const at::Tensor& qkv, int heads, Attention attention) {
+Outcome run(const at::Tensor& qkv, HeadCounts heads, Attention attention) {
   const at::Tensor input = qkv.clone().requires_grad_(true);
   const at::Tensor output = attention(input, heads);
   (output * output.sin()).sum().backward();
@@ -39,6 +39,31 @@ TEST_CASE("fused attention has the values and gradients of the plain tensor oper
     const Outcome composed = run(qkv, heads, composed_causal_attention);
     CHECK(at::allclose(fused.output, composed.output, 1e-4, 1e-5));
     CHECK(at::allclose(fused.gradient, composed.gradient, 1e-4, 1e-5));
+  }
+}
+
+TEST_CASE("heads of keys and values that serve several of the queries' are like that many equal ones") {
+  for (const HeadCounts heads : {HeadCounts(4, 2), HeadCounts(6, 1), HeadCounts(3, 3)}) {
+    constexpr std::int64_t kHeadWidth = 8;
+    const at::Tensor qkv = random({2, 17, heads.packed() * kHeadWidth});
+    const Outcome fused = run(qkv, heads, causal_attention);
+    const Outcome composed = run(qkv, heads, composed_causal_attention);
+    CHECK(at::allclose(fused.output, composed.output, 1e-4, 1e-5));
+    CHECK(at::allclose(fused.gradient, composed.gradient, 1e-4, 1e-5));
+    const at::Tensor parts = qkv.view({2, 17, heads.packed(), kHeadWidth});
+    const auto repeated = [&](int first) {
+      return parts.narrow(2, first, heads.kv_heads).repeat_interleave(heads.group(), 2);
+    };
+    const at::Tensor all =
+        at::cat({parts.narrow(2, 0, heads.heads), repeated(heads.heads), repeated(heads.heads + heads.kv_heads)}, 2);
+    const at::Tensor equal = causal_attention(all.reshape({2, 17, -1}), heads.heads);
+    CHECK(at::allclose(fused.output, equal, 1e-5, 1e-6));
+    const at::Tensor turned = with_rotary_positions(qkv, heads).view_as(parts);
+    CHECK(at::equal(turned.narrow(2, heads.heads + heads.kv_heads, heads.kv_heads),
+                    parts.narrow(2, heads.heads + heads.kv_heads, heads.kv_heads)));
+    CHECK(at::equal(turned.select(1, 0), parts.select(1, 0)));  // the first position is not turned
+    CHECK_FALSE(at::allclose(turned.select(1, 9).narrow(1, 0, heads.heads + heads.kv_heads),
+                             parts.select(1, 9).narrow(1, 0, heads.heads + heads.kv_heads), 1e-2, 1e-2));
   }
 }
 

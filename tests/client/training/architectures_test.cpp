@@ -46,6 +46,7 @@ Small small_run(wire::Architecture architecture, wire::DataKind kind) {
   manifest.model.inputs = 192;
   manifest.model.classes = 2;
   if (architecture == wire::Architecture::resnet) manifest.model.layers = 18;
+  if (architecture == wire::Architecture::decoder) manifest.model.experts.rows = 4;
   run.file = kind == wire::DataKind::tokens ? paired_tokens(1000) : two_kinds_of_images(64, 8);
   return run;
 }
@@ -84,13 +85,8 @@ struct Trainee {
   std::unique_ptr<TorchTrainer> trainer;
 };
 
-}  // namespace
-
-TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by the bytes they stand for") {
-  Small run = small_run(wire::Architecture::gpt, wire::DataKind::tokens);
-  run.manifest.model.positions = wire::Positions::rotary;
-  run.manifest.model.activation = wire::Activation::gelu;
-  run.manifest.model.recent = 0;
+// Its words are of two tokens each, which follow each other.
+void learns_pairs(const Small& run) {
   Trainee trainee(run);
   const auto before = trainee.trainer->evaluate();
   REQUIRE(before.ok());
@@ -115,6 +111,25 @@ TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by 
     const auto refused = trainee.trainer->sample_tokens(std::vector<int>{stranger}, 3, 1);
     CHECK(refused.error().code == ErrorCode::invalid_argument);
   }
+}
+
+}  // namespace
+
+TEST_CASE("a gpt over tokens learns which follow each other, and counts bits by the bytes they stand for") {
+  Small run = small_run(wire::Architecture::gpt, wire::DataKind::tokens);
+  run.manifest.model.positions = wire::Positions::rotary;
+  run.manifest.model.activation = wire::Activation::gelu;
+  run.manifest.model.recent = 0;
+  learns_pairs(run);
+}
+
+TEST_CASE("so does a decoder, with perceptrons and with experts") {
+  Small run = small_run(wire::Architecture::decoder, wire::DataKind::tokens);
+  run.manifest.model.kv_heads = 1;
+  run.manifest.model.experts.rows = 0;
+  learns_pairs(run);
+  run.manifest.model.experts = {.rows = 2, .columns = 2};
+  learns_pairs(run);
 }
 
 TEST_CASE("an albert learns to guess words, also by LAMB") {
@@ -145,6 +160,7 @@ TEST_CASE("a resnet and a perceptron learn to tell two kinds of images apart") {
 
 TEST_CASE("a gradient does not depend on the pieces in which it was computed, nor on who computes which") {
   for (const auto& [architecture, kind] : {std::pair{wire::Architecture::gpt, wire::DataKind::tokens},
+                                           {wire::Architecture::decoder, wire::DataKind::tokens},
                                            {wire::Architecture::albert, wire::DataKind::tokens},
                                            {wire::Architecture::resnet, wire::DataKind::labelled},
                                            {wire::Architecture::mlp, wire::DataKind::labelled}}) {

@@ -242,13 +242,24 @@ TEST_CASE("text that is no TOML is an error with its line") {
   CHECK(!read_operator_manifest(std::string(manifest::kOperatorManifestBytesMax + 1, '\n'), "/srv").ok());
 }
 
+TEST_CASE("a decoder needs volunteers that know it") {
+  const std::string decoder = "[model]\narchitecture = \"decoder\"\n";
+  const auto read = read_operator_manifest(std::string(kSmall) + decoder, "/srv");
+  REQUIRE(read.ok());
+  CHECK(read->manifest.client_min == "0.1.0");
+  CHECK(mentions(error_of(std::string(kSmall) + decoder + "load_loss = 0.1\n"), "load_loss"));  // without experts
+}
+
 TEST_CASE("what is written reads back as the same run, whatever it trains") {
   for (const char* model : {"architecture = \"gpt\"\npositions = \"rotary\"\n", "architecture = \"albert\"\n",
-                            "architecture = \"resnet\"\n", "architecture = \"mlp\"\nlayers = 3\n"}) {
+                            "architecture = \"resnet\"\n", "architecture = \"mlp\"\nlayers = 3\n",
+                            "architecture = \"decoder\"\nkv_heads = 2\noutput_layer = \"own\"\n",
+                            "architecture = \"decoder\"\nexpert_rows = 4\nexpert_columns = 2\nload_loss = 0.02\n"}) {
     for (const char* optimizer : {"sgd", "adamw", "lamb", "muon", "accum_adamw"}) {
       CAPTURE(model);
       CAPTURE(optimizer);
-      const bool text = std::string(model).find("gpt") != std::string::npos;
+      const bool text = std::string(model).find("gpt") != std::string::npos ||
+                        std::string(model).find("decoder") != std::string::npos;
       const auto read = read_operator_manifest(
           std::string("run_id = \"poems-1\"\ntitle = 'He said \"no\"; C:\\x'\nerror_feedback = 0.1\nflops_per_sample = "
                       "1.2345678901234567e9\n[model]\n") +

@@ -82,6 +82,7 @@ TEST_CASE("layouts stay as they are: a run that is under way has its parameters 
   CHECK(fingerprint(of(Architecture::resnet, 18)) == 2547962748276085035U);
   CHECK(fingerprint(of(Architecture::resnet, 50)) == 1871166204393932272U);
   CHECK(fingerprint(of(Architecture::mlp, 2)) == 2432467754672847532U);
+  CHECK(fingerprint(of(Architecture::decoder, 4)) == 15318533149766167140U);
 }
 
 TEST_CASE("well-known models have as many parameters as are published for them") {
@@ -101,12 +102,52 @@ TEST_CASE("well-known models have as many parameters as are published for them")
   albert.mlp_width = 3072;
   // The published 11.7 M (encoder and pooler: 11 683 584), and the two heads.
   CHECK(parameter_count(albert) == 11'683'584 - 3 * 768 + (768 * 128 + 128) + 2 * 128 + 30000 + (2 * 768 + 2));
+  ModelOptions llama = of(Architecture::decoder, 32);  // Llama 2 with 7 billion, and Mistral 7B, whose keys are fewer
+  llama.width = 4096;
+  llama.heads = 32;
+  llama.vocabulary = 32000;
+  llama.mlp_width = 11008;
+  llama.output_layer = OutputLayer::own;
+  CHECK(parameter_count(llama) == 6'738'415'616);
+  llama.kv_heads = 8;
+  llama.mlp_width = 14336;
+  CHECK(parameter_count(llama) == 7'241'732'096);
   for (const auto& [layers, published] : {std::pair{18, 11'689'512}, {50, 25'557'032}}) {
     ModelOptions resnet = of(Architecture::resnet, layers);
     resnet.image_size = 224;
     resnet.classes = 1000;
     CHECK(parameter_count(resnet) == static_cast<std::size_t>(published));
   }
+}
+
+TEST_CASE(
+    "a decoder's experts come last, each a stretch of the vector, and a token pays for those that it goes through") {
+  ModelOptions mixtral = of(Architecture::decoder, 32);  // 8x7B: 46.7 billion parameters, 12.9 for a token
+  mixtral.width = 4096;
+  mixtral.heads = 32;
+  mixtral.kv_heads = 8;
+  mixtral.mlp_width = 14336;
+  mixtral.vocabulary = 32000;
+  mixtral.output_layer = OutputLayer::own;
+  mixtral.experts.rows = 8;
+  CHECK(parameter_count(mixtral) == 46'702'792'704);
+  mixtral.context = 1;
+  const double norms = 65 * 4096.0, embedding = 32000 * 4096.0, attention = 32 * 2 * 4096.0;
+  CHECK(flops_per_sample(mixtral) / 6 - attention == doctest::Approx(12'879'925'248 - norms - embedding).epsilon(1e-9));
+
+  ModelOptions grid = of(Architecture::decoder, 4);
+  grid.experts.rows = 2;
+  grid.experts.columns = 3;
+  grid.experts.every = 2;
+  std::vector<std::string> experts;
+  const std::vector<ParameterInfo> layout = model_layout(grid);
+  for (const ParameterInfo& info : layout) {
+    if (info.name.find("expert") != std::string::npos) experts.push_back(info.name);
+  }
+  REQUIRE(experts.size() == std::size_t{2 * 6 * 2});
+  CHECK(experts.front() == "block1.expert0.mlp_in.weight");
+  CHECK(experts.back() == "block3.expert5.mlp_out.weight");
+  CHECK(layout[layout.size() - experts.size()].name == experts.front());
 }
 
 TEST_CASE("what an image costs a resnet is what is published") {

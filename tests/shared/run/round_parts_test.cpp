@@ -136,6 +136,12 @@ TEST_CASE("work is checked where others can compute it again, and people are tol
   manifest = small_manifest();
   manifest.round.low_rank = 2;
   CHECK(why_not_audited(manifest).find("factors") != std::string::npos);
+  RunManifest experts;
+  experts.model.architecture = Architecture::decoder;
+  experts.model.experts.rows = 8;
+  CHECK(why_not_audited(experts).find("last bits") != std::string::npos);
+  experts.model.experts.rows = 0;
+  CHECK(why_not_audited(experts).empty());
   manifest = small_manifest();
   manifest.round.delay_parameter_updates = true;
   CHECK(why_not_audited(manifest).find("ahead of the agreed ones") != std::string::npos);

@@ -389,11 +389,12 @@ namespace {
 RunManifest manifest_for(Architecture architecture) {
   RunManifest manifest = good_manifest();
   manifest.model.architecture = architecture;
-  manifest.data.kind =
-      architecture == Architecture::gpt || architecture == Architecture::albert ? DataKind::tokens : DataKind::labelled;
+  const bool reads_text = learns_from(manifest.model, DataKind::tokens);
+  manifest.data.kind = reads_text ? DataKind::tokens : DataKind::labelled;
   manifest.data.train_items = 1'000'000;
   manifest.data.validation_items = 10'000;
   if (architecture == Architecture::resnet) manifest.model.layers = 18;
+  if (architecture == Architecture::decoder) manifest.model.experts.rows = 8;
   return manifest;
 }
 
@@ -401,7 +402,7 @@ RunManifest manifest_for(Architecture architecture) {
 
 TEST_CASE("of every architecture each setting travels, and out of its range is refused by its name") {
   for (const Architecture architecture :
-       {Architecture::gpt, Architecture::albert, Architecture::resnet, Architecture::mlp}) {
+       {Architecture::gpt, Architecture::albert, Architecture::resnet, Architecture::mlp, Architecture::decoder}) {
     RunManifest manifest = manifest_for(architecture);
     REQUIRE_MESSAGE(check_manifest(manifest).ok(), check_manifest(manifest).error().message);
     const auto back = decode_manifest(encode_manifest(manifest));
@@ -436,6 +437,19 @@ TEST_CASE("a model is refused sizes that make no sense together, and data that i
     const Status status = check_manifest(manifest);
     return status.ok() ? "" : status.error().message;
   };
+  const auto says = [](const std::string& message, const char* words) {
+    return message.find(words) != std::string::npos;
+  };
+  CHECK(says(refused(Architecture::decoder, [](RunManifest& m) { m.model.kv_heads = 3; }), "a divisor of model.heads"));
+  CHECK(says(refused(Architecture::decoder, [](RunManifest& m) { m.model.heads = 128; }), "a multiple of twice"));
+  CHECK(says(refused(Architecture::decoder, [](RunManifest& m) { m.model.experts.active = 9; }), "active_experts"));
+  CHECK(says(refused(Architecture::decoder, [](RunManifest& m) { m.model.experts.every = 5; }), "expert_every"));
+  CHECK(says(refused(Architecture::decoder,
+                     [](RunManifest& m) {
+                       m.model.experts.rows = 1024;
+                       m.model.experts.columns = 32;
+                     }),
+             "16384 experts in all"));
   CHECK(refused(Architecture::resnet, [](RunManifest& m) { m.model.layers = 34; }).find("18 or 50") !=
         std::string::npos);
   CHECK(refused(Architecture::resnet, [](RunManifest& m) { m.data.kind = DataKind::tokens; }).find("data.kind") !=

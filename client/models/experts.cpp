@@ -1,0 +1,73 @@
+#include "client/models/experts.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <vector>
+
+#include "shared/run/model_layout.h"
+
+namespace starling::models {
+namespace {
+
+// Tokens in the order of their experts: a token stands as often as it has experts.
+struct Dispatch {
+  at::Tensor places;                 // in the flattened choice, [tokens · active]
+  at::Tensor tokens;                 // likewise
+  std::vector<std::int64_t> counts;  // by expert
+};
+
+Dispatch dispatch(const Choice& choice, std::int64_t experts) {
+  const at::Tensor chosen = choice.experts.reshape({-1});
+  const at::Tensor counts = at::bincount(chosen, {}, experts).cpu();
+  const at::Tensor places = at::argsort(chosen, /*stable=*/true, /*dim=*/0, /*descending=*/false);
+  const auto* const data = counts.data_ptr<std::int64_t>();
+  return {places, at::floor_divide(places, choice.experts.size(1)), {data, data + experts}};
+}
+
+}  // namespace
+
+at::Tensor gate_scores(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
+                       const std::string& block) {
+  const c10::impl::ExcludeDispatchKeyGuard whole_precision(c10::autocast_dispatch_keyset);
+  const at::Tensor rows = parameters.product(x, block + "gate_rows");
+  if (model.experts.columns == 1) return rows;
+  const at::Tensor columns = parameters.product(x, block + "gate_columns");
+  return (rows.unsqueeze(2) + columns.unsqueeze(1)).view({x.size(0), -1});
+}
+
+Choice choose_experts(const at::Tensor& scores, int active) {
+  const auto [best, experts] = at::topk(scores, active, 1);
+  return {experts, at::softmax(best, 1)};
+}
+
+at::Tensor mix_experts(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
+                       const Choice& choice, int layer) {
+  const Dispatch sent = dispatch(choice, wire::experts_in_layer(model));
+  const at::Tensor inputs = x.index_select(0, sent.tokens);
+  std::vector<at::Tensor> outputs;
+  std::int64_t first = 0;
+  for (int expert = 0; expert < wire::experts_in_layer(model); ++expert) {
+    const std::int64_t count = sent.counts[static_cast<std::size_t>(expert)];
+    if (count == 0) continue;
+    outputs.push_back(parameters.gated_perceptron(inputs.narrow(0, first, count), wire::expert_name(layer, expert)));
+    first += count;
+  }
+  const at::Tensor results = at::cat(outputs);
+  const at::Tensor shares = choice.shares.reshape({-1, 1}).index_select(0, sent.places);
+  return at::zeros_like(x).index_add(0, sent.tokens, (results * shares).to(x.scalar_type()));
+}
+
+at::Tensor gate_loss(const wire::ModelOptions& model, const at::Tensor& scores, const Choice& choice,
+                     std::int64_t samples) {
+  const std::int64_t experts = scores.size(1);
+  const at::Tensor by_sample = scores.view({samples, -1, experts});
+  const at::Tensor chosen = at::one_hot(choice.experts, experts).to(scores.scalar_type());
+  const at::Tensor load = chosen.view({samples, -1, experts}).mean(1);
+  const at::Tensor likely = at::softmax(by_sample, 2).mean(1);
+  const at::Tensor uneven = static_cast<double>(experts) * (load * likely).sum();
+  const at::Tensor large = at::logsumexp(by_sample, {2}).square().mean(1).sum();
+  return model.experts.load_loss * uneven + model.experts.z_loss * large;
+}
+
+}  // namespace starling::models
