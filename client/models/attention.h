@@ -10,7 +10,7 @@ namespace starling::models {
 struct HeadCounts {
   int heads = 1;
   int kv_heads = 1;
-  HeadCounts(int all) : heads(all), kv_heads(all) {}
+  HeadCounts(int all) : heads(all), kv_heads(all) {}  // implicit: as many of each
   HeadCounts(int of_queries, int of_keys) : heads(of_queries), kv_heads(of_keys) {}
   [[nodiscard]] int packed() const { return heads + 2 * kv_heads; }
   [[nodiscard]] int group() const { return heads / kv_heads; }

@@ -1,8 +1,8 @@
 // A trained model as files that others open: tensors for a safetensors file, and config.json. A gpt with learned
-// positions, GELU and no recent-token tables, an albert, and a decoder have the names and layout of GPT2LMHeadModel,
-// AlbertForPreTraining and LlamaForCausalLM of Hugging Face's transformers; every other model has its own names, and a
-// config.json that repeats the manifest's settings. A tokenizer_config.json names the class of transformers that makes
-// the tokens of text that the model was trained on.
+// positions, GELU and no recent-token tables, an albert, a decoder, and one with experts in each layer have the names
+// and layout of GPT2LMHeadModel, AlbertForPreTraining, LlamaForCausalLM and MixtralForCausalLM of Hugging Face's
+// transformers; every other model has its own names, and a config.json that repeats the manifest's settings. A
+// tokenizer_config.json names the class of transformers that makes the tokens of text that the model was trained on.
 #pragma once
 
 #include <span>
