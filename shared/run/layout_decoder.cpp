@@ -1,3 +1,4 @@
+#include "shared/run/cells.h"
 #include "shared/run/layouts.h"
 
 namespace starling::wire {
@@ -31,6 +32,15 @@ void add_block(LayoutBuilder& builder, const ModelOptions& model, int index) {
   if (model.experts.columns > 1) {
     builder.embedding(block + "gate_columns.weight", model.experts.columns, width, pre_norm_bound(model));
   }
+}
+
+// Operations of a cell's experts over those of the whole model's: a third of them are made again.
+constexpr double kServedAgain = 4.0 / 3;
+
+// A sample's tokens that go through the experts of a cell, each as often as it has experts there, if all get as many.
+double units_per_sample(const ModelOptions& model) {
+  const Cell cell = cells_of(model).at(static_cast<std::size_t>(model.experts.piece));
+  return static_cast<double>(model.context) * model.experts.active * cell.experts / experts_in_layer(model);
 }
 
 }  // namespace
@@ -69,9 +79,11 @@ double decoder_flops(const ModelOptions& model) {
   const double projections = width * (static_cast<double>(packed_width(model)) + width);
   const double attention = 2 * context * width;  // scores and weighted values, over the whole square
   const double perceptron = 3 * width * model.mlp_width;
+  if (model.experts.piece >= 0) return kServedAgain * flops_of(perceptron * units_per_sample(model));
   const double gate = width * (model.experts.rows + (model.experts.columns > 1 ? model.experts.columns : 0));
   const int mixed = layers_with_experts(model);
-  const double perceptrons = (model.layers - mixed) * perceptron + mixed * (gate + model.experts.active * perceptron);
+  const double mixture = model.experts.piece == kTrunk ? 0 : model.experts.active * perceptron;
+  const double perceptrons = (model.layers - mixed) * perceptron + mixed * (gate + mixture);
   return flops_of((model.layers * (projections + attention) + perceptrons + width * model.vocabulary) * context);
 }
 
@@ -82,8 +94,10 @@ double decoder_activations(const ModelOptions& model) {
       5 * width + static_cast<double>(packed_width(model)) + static_cast<double>(model.heads) * context;
   // Its gate, the other half, the gate's activation and the product.
   const double perceptron = 4.0 * model.mlp_width;
+  if (model.experts.piece >= 0) return units_per_sample(model) * (perceptron + 3 * width);
   // The tokens for each expert, their results twice, and what the gate makes of the scores.
-  const double mixture = model.experts.active * (perceptron + 3 * width) + 4.0 * experts_in_layer(model);
+  const double hidden = model.experts.piece == kTrunk ? 0 : perceptron;
+  const double mixture = model.experts.active * (hidden + 3 * width) + 4.0 * experts_in_layer(model);
   const int mixed = layers_with_experts(model);
   const double perceptrons = (model.layers - mixed) * perceptron + mixed * mixture;
   constexpr double kOfScores = 2;  // the scores and their logarithms of probabilities

@@ -16,25 +16,25 @@ namespace starling::wire {
 class LayoutBuilder {
  public:
   void matrix(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
-    add({std::move(name), {rows, columns}, 0, 0, true, true, bound, 0});
+    add({std::move(name), {rows, columns}, 0, 0, 0, true, true, bound, 0});
   }
   // A matrix from tokens or positions to the model's width, or from the width to the model's outputs.
   void embedding(std::string name, std::int64_t rows, std::int64_t columns, double bound) {
-    add({std::move(name), {rows, columns}, 0, 0, true, false, bound, 0});
+    add({std::move(name), {rows, columns}, 0, 0, 0, true, false, bound, 0});
   }
   void vector(std::string name, std::int64_t size, float value) {
-    add({std::move(name), {size}, 0, 0, false, false, 0, value});
+    add({std::move(name), {size}, 0, 0, 0, false, false, 0, value});
   }
   // A tensor of a model without further settings: tensors of two dimensions and more decay, like in all others.
   void tensor(std::string name, std::vector<std::int64_t> shape) {
     const bool decayed = shape.size() > 1;
-    add({std::move(name), std::move(shape), 0, 0, decayed, false, 0, 0});
+    add({std::move(name), std::move(shape), 0, 0, 0, decayed, false, 0, 0});
   }
   std::vector<ParameterInfo> take() { return std::move(layout_); }
 
  private:
   void add(ParameterInfo info) {
-    info.offset = next_;
+    info.offset = info.drawn_at = next_;
     info.count = 1;
     for (const std::int64_t size : info.shape) info.count *= static_cast<std::size_t>(size);
     next_ += info.count;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "shared/base/words.h"
+#include "shared/run/cells.h"
 #include "shared/run/layouts.h"
 #include "shared/run/round_parts.h"
 
@@ -34,7 +36,10 @@ bool learns_from(const ModelOptions& model, DataKind kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-std::vector<ParameterInfo> model_layout(const ModelOptions& model) { return traits_of(model).layout(model); }
+std::vector<ParameterInfo> model_layout(const ModelOptions& model) {
+  std::vector<ParameterInfo> layout = traits_of(model).layout(model);
+  return model.experts.piece == kWholeModel ? std::move(layout) : layout_of_piece(model, std::move(layout));
+}
 
 std::size_t parameter_count(const ModelOptions& model) {
   const std::vector<ParameterInfo> layout = model_layout(model);

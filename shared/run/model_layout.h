@@ -29,6 +29,7 @@ struct ParameterInfo {
   std::string name;                 // "block2.qkv.weight"
   std::vector<std::int64_t> shape;  // row-major
   std::size_t offset = 0;           // place of its first float in the flat vector
+  std::size_t drawn_at = 0;         // likewise in the whole model's: what its initial values depend on
   std::size_t count = 0;            // product of shape
   bool decayed = false;             // takes part in weight decay (matrices do, norms and biases do not)
   bool hidden = false;              // a matrix from one hidden layer to another: no embedding, no output layer
@@ -67,7 +68,7 @@ int kv_heads(const ModelOptions& model);
 // The most tokens of a sample that an albert has to guess.
 int masked_tokens(const ModelOptions& model);
 
-// Parameters of the model in the order of the flat vector, without gaps.
+// Parameters of the model, or of the piece of it that the options name, in the order of the flat vector, without gaps.
 std::vector<ParameterInfo> model_layout(const ModelOptions& model);
 std::size_t parameter_count(const ModelOptions& model);
 // Floats that a replica must agree on with all others: [parameters | the optimizer's vectors].
@@ -86,7 +87,8 @@ struct MemoryNeeds {
 MemoryNeeds memory_needs(const RunManifest& manifest);
 
 // Floating-point operations of one sample, forward and backward: twice the multiplications of every matrix product and
-// convolution. Norms, softmax and the like are left out.
+// convolution. Norms, softmax and the like are left out. A cell's are those where each gets as many of a sample's
+// tokens as others, with the forward pass that is made again on the way back.
 double flops_per_sample(const ModelOptions& model);
 
 }  // namespace starling::wire

@@ -57,6 +57,14 @@ enum class OutputLayer : std::uint8_t { tied, own };
 inline constexpr std::array<std::string_view, 2> kOutputLayerWords{"tied", "own"};
 inline std::span<const std::string_view> words_of(OutputLayer /*output_layer*/) { return kOutputLayerWords; }
 
+// The experts of a decoder that volunteers hold together: a cell (cells.h).
+using CellIndex = std::int32_t;
+
+// A model, or a piece of it that is trained by itself: the trunk or a cell, by its number.
+using ModelPiece = std::int32_t;
+constexpr ModelPiece kWholeModel = -2;
+constexpr ModelPiece kTrunk = -1;
+
 // The experts of a decoder (client/models/experts.h), each with a hidden layer of mlp_width.
 struct ExpertOptions {
   int rows = 0;     // rows of a layer's grid; 0: there are no experts
@@ -65,6 +73,8 @@ struct ExpertOptions {
   int active = 2;   // experts that a token goes through
   double load_loss = 0.01;
   double z_loss = 0.001;
+  int per_cell = 0;                // experts of a cell; 0: there are no cells, and everybody holds the whole model
+  ModelPiece piece = kWholeModel;  // the subject of the layout and of costs; no setting of a manifest
 };
 
 struct ModelOptions {

@@ -74,7 +74,7 @@ class StateMaker {
       if (begin >= end) continue;
       const std::span<float> values = piece.subspan(begin - first, end - begin);
       if (file_ == nullptr) {
-        draw(info, begin, values);
+        draw(info, info.drawn_at + (begin - info.offset), values);
       } else {
         STARLING_TRY(read(i, begin, values));
       }

@@ -108,6 +108,28 @@ TEST_CASE("the digest that is made chunk by chunk is that of the whole state, of
   }
 }
 
+TEST_CASE("the pieces of a model begin as the whole does, and each is made without the others") {
+  wire::RunManifest manifest;
+  manifest.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = 8, .heads = 2, .context = 8};
+  manifest.model.mlp_width = 12;
+  manifest.model.experts.rows = 3;
+  manifest.model.experts.per_cell = 2;
+  std::vector<float> whole(wire::state_size(manifest));
+  fill_initial_state(manifest, whole);
+  std::size_t next = 0;
+  for (wire::ModelPiece piece = wire::kTrunk; piece < 4; ++piece) {
+    manifest.model.experts.piece = piece;
+    std::vector<float> state(wire::state_size(manifest));
+    fill_initial_state(manifest, state);
+    CHECK(initial_state_digest(manifest) == state_digest(state));
+    const std::size_t parameters = wire::parameter_count(manifest.model);
+    CHECK(std::equal(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(parameters),
+                     whole.begin() + static_cast<std::ptrdiff_t>(next)));
+    next += parameters;
+  }
+  CHECK(next == whole.size() / 3);
+}
+
 TEST_CASE("the digest of a run's first state is this, on every machine and in every version that follows") {
   wire::RunManifest manifest;
   manifest.seed = 7;

@@ -1,0 +1,37 @@
+// Cells: the pieces into which a model with experts is cut, so that no volunteer has to hold all of it. A cell is some
+// experts of one layer, a stretch of the model's flat vector that a few volunteers hold. The rest, before the first
+// cell, is the trunk: embeddings, attention, gates, norms and the output layer.
+//
+// A piece has the options of its model and names itself in them (ExpertOptions::piece). So its layout, its initial
+// values, and what it costs, follow like those of a whole model, and it is trained like one.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "shared/run/model_layout.h"
+
+namespace starling::wire {
+
+struct Cell {
+  int layer = 0;         // the block's number
+  int first_expert = 0;  // in its layer
+  int experts = 0;
+  std::size_t offset = 0;  // its first parameter's place in the model's flat vector
+  std::size_t count = 0;   // parameters
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+// True if the model is cut into cells.
+bool has_cells(const ModelOptions& model);
+// The cells of a model that has some, one behind the other; the last one of a layer may have fewer experts.
+std::vector<Cell> cells_of(const ModelOptions& model);
+
+// The pieces of such a model.
+ModelOptions trunk_of(ModelOptions model);
+ModelOptions cell_of(ModelOptions model, CellIndex cell);
+
+// The layout of the model's piece, taken from that of the whole.
+std::vector<ParameterInfo> layout_of_piece(const ModelOptions& model, std::vector<ParameterInfo> whole);
+
+}  // namespace starling::wire

@@ -1,0 +1,73 @@
+#include "shared/run/cells.h"
+
+#include <doctest/doctest.h>
+
+using namespace starling;
+using namespace starling::wire;
+
+namespace {
+
+ModelOptions two_layers_of(int rows, int columns, int per_cell) {
+  ModelOptions model{.architecture = Architecture::decoder, .layers = 4, .width = 16, .heads = 2, .vocabulary = 40};
+  model.mlp_width = 24;
+  model.experts.rows = rows;
+  model.experts.columns = columns;
+  model.experts.every = 2;
+  model.experts.per_cell = per_cell;
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("the trunk and its cells are the flat vector, one behind the other") {
+  for (const int experts_per_cell : {1, 2, 3, 4, 6, 100}) {
+    const ModelOptions model = two_layers_of(2, 3, experts_per_cell);
+    const std::vector<Cell> cells = cells_of(model);
+    std::size_t next = parameter_count(trunk_of(model));
+    std::vector<int> experts_of(static_cast<std::size_t>(model.layers), 0);
+    for (const Cell& cell : cells) {
+      CHECK(cell.offset == next);
+      CHECK(cell.experts <= experts_per_cell);
+      CHECK(has_experts(model, cell.layer));
+      CHECK(cell.first_expert == experts_of[static_cast<std::size_t>(cell.layer)]);
+      experts_of[static_cast<std::size_t>(cell.layer)] += cell.experts;
+      next += cell.count;
+    }
+    CHECK(next == parameter_count(model));
+    CHECK(experts_of == std::vector<int>{0, 6, 0, 6});
+  }
+}
+
+TEST_CASE("a cell has its experts' tensors and no others") {
+  const ModelOptions model = two_layers_of(4, 1, 3);
+  const std::vector<Cell> cells = cells_of(model);
+  REQUIRE(cells.size() == 4);  // three experts and one, in two layers
+  const std::vector<ParameterInfo> layout = model_layout(cell_of(model, 3));
+  REQUIRE(layout.size() == 2);
+  CHECK(layout[0].name == "block3.expert3.mlp_in.weight");
+  CHECK(layout[0].offset == 0);
+  CHECK(layout[0].drawn_at == cells[3].offset);
+  CHECK(layout[1].name == "block3.expert3.mlp_out.weight");
+  CHECK(parameter_count(cell_of(model, 3)) == cells[3].count);
+  for (const ParameterInfo& info : model_layout(trunk_of(model))) {
+    CHECK(info.name.find("expert") == std::string::npos);
+    CHECK(info.drawn_at == info.offset);
+  }
+}
+
+TEST_CASE(
+    "a sample costs its trunk and its cells what it costs the whole model, and one more pass forward of experts") {
+  const ModelOptions model = two_layers_of(2, 3, 4);
+  double cells = 0;
+  for (CellIndex cell = 0; cell < 4; ++cell) cells += flops_per_sample(cell_of(model, cell));
+  CHECK(flops_per_sample(trunk_of(model)) + cells * 3 / 4 == doctest::Approx(flops_per_sample(model)));
+}
+
+TEST_CASE("only a model with experts has cells") {
+  CHECK(has_cells(two_layers_of(2, 3, 4)));
+  CHECK_FALSE(has_cells(two_layers_of(2, 3, 0)));
+  CHECK_FALSE(has_cells(two_layers_of(0, 1, 4)));
+  ModelOptions gpt = two_layers_of(2, 3, 4);
+  gpt.architecture = Architecture::gpt;
+  CHECK_FALSE(has_cells(gpt));
+}
