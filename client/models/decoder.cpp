@@ -3,40 +3,32 @@
 #include <ATen/ATen.h>
 
 #include "client/models/experts.h"
-#include "shared/base/verify.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::models {
 
 Decoder::Decoder(const wire::ModelOptions& model, const at::Tensor& parameters, const at::Tensor& gradient)
-    : model_(model), heads_(model.heads, wire::kv_heads(model)), parameters_(model, parameters, gradient) {}
-
-at::Tensor Decoder::attention(const at::Tensor& x, std::int64_t batch, const std::string& block) const {
-  const at::Tensor qkv = parameters_.product(x, block + "qkv").view({batch, x.size(0) / batch, -1});
-  const at::Tensor mixed = causal_attention(with_rotary_positions(qkv, heads_), heads_);
-  return parameters_.product(mixed.view({-1, model_.width}), block + "attention_out");
-}
+    : parts_(model, Parameters(model, parameters, gradient)) {}
 
 Decoder::Forward Decoder::forward(const at::Tensor& tokens) const {
-  VERIFY(tokens.dim() == 2 && tokens.size(1) <= model_.context);
-  at::Tensor x = at::embedding(parameters_["embedding.weight"], tokens).view({-1, model_.width});
+  const wire::ModelOptions& model = parts_.model();
+  at::Tensor x = parts_.embedded(tokens);
   at::Tensor lost;
-  for (int layer = 0; layer < model_.layers; ++layer) {
-    const std::string block = "block" + std::to_string(layer) + ".";
-    x = x + attention(parameters_.rms_norm(x, block + "attention_norm"), tokens.size(0), block);
-    const at::Tensor in = parameters_.rms_norm(x, block + "mlp_norm");
-    if (!wire::has_experts(model_, layer)) {
-      x = x + parameters_.gated_perceptron(in, block);
+  for (int layer = 0; layer < model.layers; ++layer) {
+    x = parts_.with_attention(x, tokens.size(0), layer);
+    const at::Tensor in = parts_.normalised(x, layer);
+    if (!wire::has_experts(model, layer)) {
+      x = x + parts_.perceptron(in, layer);
       continue;
     }
-    const at::Tensor scores = gate_scores(model_, parameters_, in, block);
-    const Choice choice = choose_experts(scores, model_.experts.active);
-    x = x + mix_experts(model_, parameters_, in, choice, layer);
-    const at::Tensor lost_here = gate_loss(model_, scores, choice, tokens.size(0));
+    const at::Tensor outputs = gate_outputs(model, parts_.parameters(), in, DecoderParts::block(layer));
+    const at::Tensor scores = expert_scores(model, outputs);
+    const Choice choice = choose_experts(scores, model.experts.active);
+    x = x + mix_experts(model, parts_.parameters(), in, choice, layer);
+    const at::Tensor lost_here = gate_loss(model, scores, choice, tokens.size(0));
     lost = lost.defined() ? lost + lost_here : lost_here;
   }
-  const bool tied = model_.output_layer == wire::OutputLayer::tied;
-  return {parameters_.product(parameters_.rms_norm(x, "final_norm"), tied ? "embedding" : "output"), lost};
+  return {parts_.token_scores(x), lost};
 }
 
 at::Tensor Decoder::next_token_scores(const at::Tensor& tokens) const { return forward(tokens).scores; }

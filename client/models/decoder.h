@@ -3,9 +3,8 @@
 // 2002.05202), and no biases. Or in that of Mixtral: some blocks have experts (experts.h) in the perceptron's place.
 #pragma once
 
-#include "client/models/attention.h"
+#include "client/models/decoder_parts.h"
 #include "client/models/model.h"
-#include "client/models/parameters.h"
 
 namespace starling::models {
 
@@ -23,12 +22,8 @@ class Decoder final : public Model {
     at::Tensor gate_loss;  // undefined: there are no experts
   };
   [[nodiscard]] Forward forward(const at::Tensor& tokens) const;
-  // x [batch · length, width], normalised; the same shape.
-  [[nodiscard]] at::Tensor attention(const at::Tensor& x, std::int64_t batch, const std::string& block) const;
 
-  wire::ModelOptions model_;
-  HeadCounts heads_;
-  Parameters parameters_;
+  DecoderParts parts_;
 };
 
 }  // namespace starling::models

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <cmath>
 #include <vector>
 
 #include "shared/run/model_layout.h"
@@ -27,18 +28,32 @@ Dispatch dispatch(const Choice& choice, std::int64_t experts) {
 
 }  // namespace
 
-at::Tensor gate_scores(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
-                       const std::string& block) {
+at::Tensor gate_outputs(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
+                        const std::string& block) {
   const c10::impl::ExcludeDispatchKeyGuard whole_precision(c10::autocast_dispatch_keyset);
   const at::Tensor rows = parameters.product(x, block + "gate_rows");
   if (model.experts.columns == 1) return rows;
-  const at::Tensor columns = parameters.product(x, block + "gate_columns");
-  return (rows.unsqueeze(2) + columns.unsqueeze(1)).view({x.size(0), -1});
+  return at::cat({rows, parameters.product(x, block + "gate_columns")}, 1);
+}
+
+at::Tensor expert_scores(const wire::ModelOptions& model, const at::Tensor& outputs) {
+  if (model.experts.columns == 1) return outputs;
+  const at::Tensor rows = outputs.narrow(1, 0, model.experts.rows);
+  const at::Tensor columns = outputs.narrow(1, model.experts.rows, model.experts.columns);
+  return (rows.unsqueeze(2) + columns.unsqueeze(1)).view({outputs.size(0), -1});
 }
 
 Choice choose_experts(const at::Tensor& scores, int active) {
   const auto [best, experts] = at::topk(scores, active, 1);
   return {experts, at::softmax(best, 1)};
+}
+
+Choice choice_of(const at::Tensor& scores, const at::Tensor& experts) {
+  const at::Tensor missing = experts.lt(0);
+  const at::Tensor chosen = scores.gather(1, experts.clamp_min(0));
+  // A token without any expert has shares of 0, and no gradient.
+  const at::Tensor shares = at::softmax(chosen.masked_fill(missing & missing.logical_not().any(1, true), -INFINITY), 1);
+  return {experts, shares.masked_fill(missing, 0)};
 }
 
 at::Tensor mix_experts(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
@@ -62,7 +77,8 @@ at::Tensor gate_loss(const wire::ModelOptions& model, const at::Tensor& scores, 
                      std::int64_t samples) {
   const std::int64_t experts = scores.size(1);
   const at::Tensor by_sample = scores.view({samples, -1, experts});
-  const at::Tensor chosen = at::one_hot(choice.experts, experts).to(scores.scalar_type());
+  const at::Tensor is_chosen = choice.experts.ge(0).to(scores.scalar_type()).unsqueeze(2);
+  const at::Tensor chosen = at::one_hot(choice.experts.clamp_min(0), experts) * is_chosen;
   const at::Tensor load = chosen.view({samples, -1, experts}).mean(1);
   const at::Tensor likely = at::softmax(by_sample, 2).mean(1);
   const at::Tensor uneven = static_cast<double>(experts) * (load * likely).sum();

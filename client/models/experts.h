@@ -15,15 +15,19 @@ namespace starling::models {
 
 // The experts of some tokens, and the shares with which their results are mixed: each [tokens, active].
 struct Choice {
-  at::Tensor experts;  // integers (kLong), the best one first
-  at::Tensor shares;   // each row adds up to 1
+  at::Tensor experts;  // integers (kLong), the best one first; below 0: none
+  at::Tensor shares;   // each row adds up to 1, if the token has an expert; 0 for none
 };
 
-// x [tokens, width] to scores [tokens, experts], computed in single precision at least. `block`: the prefix of the
-// layer's parameters.
-at::Tensor gate_scores(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
-                       const std::string& block);
+// A layer's gate: x [tokens, width] to the scores of its grid's rows and then of its columns, where there are several,
+// [tokens, rows + columns], computed in single precision at least. `block`: the prefix of the layer's parameters.
+at::Tensor gate_outputs(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
+                        const std::string& block);
+// Those to the scores of all experts, [tokens, experts].
+at::Tensor expert_scores(const wire::ModelOptions& model, const at::Tensor& outputs);
 Choice choose_experts(const at::Tensor& scores, int active);
+// The choice of these experts, [tokens, active], which others have chosen.
+Choice choice_of(const at::Tensor& scores, const at::Tensor& experts);
 // x [tokens, width] to the mixture of the chosen experts' results, of the same shape. `layer`: the block's number.
 at::Tensor mix_experts(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
                        const Choice& choice, int layer);

@@ -56,7 +56,8 @@ TEST_CASE("the mixture is the weighted sum of what the chosen experts make of ea
     const Fixture fixture(with_grid(rows, columns));
     const at::Tensor x = noise({kTokens, fixture.model.width}, 7);
     const torch::NoGradGuard no_grad;
-    const at::Tensor scores = gate_scores(fixture.model, fixture.parameters, x, "block0.");
+    const at::Tensor scores =
+        expert_scores(fixture.model, gate_outputs(fixture.model, fixture.parameters, x, "block0."));
     REQUIRE(scores.sizes() == at::IntArrayRef({kTokens, rows * columns}));
     const Choice choice = choose_experts(scores, 2);
     at::Tensor expected = at::zeros_like(x);
@@ -81,7 +82,7 @@ TEST_CASE("an expert's score is its row's and its column's, added up") {
   const Fixture fixture(with_grid(2, 3));
   const at::Tensor x = noise({4, fixture.model.width}, 7);
   const torch::NoGradGuard no_grad;
-  const at::Tensor scores = gate_scores(fixture.model, fixture.parameters, x, "block0.");
+  const at::Tensor scores = expert_scores(fixture.model, gate_outputs(fixture.model, fixture.parameters, x, "block0."));
   const at::Tensor rows = fixture.parameters.product(x, "block0.gate_rows");
   const at::Tensor columns = fixture.parameters.product(x, "block0.gate_columns");
   for (int row = 0; row < 2; ++row) {

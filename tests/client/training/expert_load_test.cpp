@@ -7,7 +7,7 @@
 // Comes after torch, because torch's CHECK must give way.
 #include <doctest/doctest.h>
 
-#include "client/models/attention.h"
+#include "client/models/decoder_parts.h"
 #include "client/models/experts.h"
 #include "client/models/parameters.h"
 #include "client/optim/optimizer.h"
@@ -44,14 +44,10 @@ double busiest(const wire::ModelOptions& model, std::span<float> state, const at
   const torch::NoGradGuard no_grad;
   const auto floats = static_cast<std::int64_t>(wire::parameter_count(model));
   const at::Tensor vector = at::from_blob(state.data(), {floats}, at::kFloat);
-  const models::Parameters parameters(model, vector, at::zeros_like(vector));
-  at::Tensor x = at::embedding(parameters["embedding.weight"], tokens).view({-1, model.width});
-  const at::Tensor qkv = parameters.product(parameters.rms_norm(x, "block0.attention_norm"), "block0.qkv");
-  const at::Tensor turned = models::with_rotary_positions(qkv.view({tokens.size(0), tokens.size(1), -1}), model.heads);
-  const at::Tensor mixed = models::causal_attention(turned, model.heads).view({-1, model.width});
-  x = x + parameters.product(mixed, "block0.attention_out");
-  const at::Tensor scores =
-      models::gate_scores(model, parameters, parameters.rms_norm(x, "block0.mlp_norm"), "block0.");
+  const models::DecoderParts parts(model, models::Parameters(model, vector, at::zeros_like(vector)));
+  const at::Tensor x = parts.with_attention(parts.embedded(tokens), tokens.size(0), 0);
+  const at::Tensor outputs = models::gate_outputs(model, parts.parameters(), parts.normalised(x, 0), "block0.");
+  const at::Tensor scores = models::expert_scores(model, outputs);
   const at::Tensor chosen = models::choose_experts(scores, model.experts.active).experts.reshape({-1});
   const at::Tensor counts = at::bincount(chosen, {}, kExperts).to(at::kDouble);
   return (counts.max() / counts.mean()).item<double>();
