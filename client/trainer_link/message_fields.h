@@ -11,6 +11,7 @@
 #include "client/trainer_link/messages.h"
 #include "shared/protocol/limits.h"
 #include "shared/run/buckets.h"
+#include "shared/run/model_layout.h"
 #include "shared/wire/fields.h"
 
 namespace starling::trainer_link {
@@ -56,6 +57,9 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Request>& request) {
   visit("sandbox", request.limits.sandbox);
   visit("landlock", request.limits.landlock);
   visit("yield_to_others", request.limits.yield_to_others);
+  visit("piece", request.piece, wire::Whole{wire::kWholeModel, wire::kExpertsMax});
+  visit("experts_per_cell", request.experts_per_cell, wire::Whole{0, wire::kExpertsMax});
+  visit("cell", request.cell, wire::Whole{0, wire::kExpertsMax});
   visit("samples.round", request.samples.round, kNotNegative);
   visit("samples.lane", request.samples.lane, kNotNegative);
   visit("samples.first", request.samples.first, kNotNegative);

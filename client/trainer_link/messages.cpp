@@ -17,8 +17,10 @@ constexpr std::uint32_t kMagic = 0x4b4e4c54;  // "TLNK"
 enum class Kind : std::uint16_t { request = 1, reply, failure };
 
 constexpr std::array<std::string_view, kCommands> kCommandWords = {
-    "start the trainer", "compute a micro-batch", "take the optimizer step", "evaluate the model", "sample text",
-    "prepare an audit",  "audit a micro-batch",   "make words of text",      "make text of words",
+    "start the trainer",  "compute a micro-batch", "take the optimizer step", "evaluate the model",
+    "sample text",        "prepare an audit",      "audit a micro-batch",     "share memory for experts' work",
+    "hold experts",       "let go of experts",     "compute a segment",       "compute for others",
+    "make words of text", "make text of words",
 };
 
 template <typename Message>

@@ -19,14 +19,15 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 11;
+constexpr std::uint16_t kLinkVersion = 12;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 1024;
 // Tokens of a prompt, and tokens that may be requested.
 constexpr int kTokensMax = static_cast<int>(kTextBytesMax / sizeof(int));
 constexpr int kThreadsMax = 64;
 
-// The last two are for a tokenizer (tokenizer_process.h), the others for a trainer.
+// The last two are for a tokenizer (tokenizer_process.h), the others for a trainer; those from open_tray to cell_task
+// for one of a run with cells (tasks.h).
 enum class Command : std::uint16_t {
   start,
   train_batch,
@@ -35,10 +36,15 @@ enum class Command : std::uint16_t {
   sample_tokens,
   audit_parameters,
   audit_batch,
+  open_tray,
+  hold_cell,
+  let_go_cell,
+  trunk_task,
+  cell_task,
   tokens_of_text,
   text_of_tokens
 };
-constexpr std::size_t kCommands = 9;
+constexpr std::size_t kCommands = 14;
 std::string_view to_string(Command command);
 
 // Share of the machine that the child may use.
@@ -54,21 +60,26 @@ struct ChildLimits {
 // One call of a Trainer, from the daemon to its child. Fields that its command does not name are unset.
 struct Request {
   Command command = Command::start;
-  std::uint64_t sequence = 0;  // repeated by the reply
-  ChildLimits limits;          // for start
-  wire::SampleRange samples;   // for train_batch, audit_batch
-  bool begins_sum = false;     // for train_batch: see Trainer::begin_sum
-  bool begins_ahead = false;   // for train_batch: see begin_sum_ahead, of the previous round
-  bool knows_own = false;      // with begins_ahead: the mean of the own sum lies in the region's gradient
-  bool merges_step = false;    // for train_batch: see merge_step; done first
-  bool ends_audits = false;    // for train_batch: the parameters of audit_parameters are not needed any more
-  // Sent beside the bytes. For train_batch and audit_batch of a run with shards: the samples' shard. For
-  // audit_parameters: the parameters at which the next audits are (audits.h).
+  std::uint64_t sequence = 0;                  // repeated by the reply
+  ChildLimits limits;                          // for start
+  wire::ModelPiece piece = wire::kWholeModel;  // for start: the piece of the manifest's model that is trained
+  int experts_per_cell = 0;                    // for start: ExpertOptions::per_cell
+  wire::CellIndex cell = 0;                    // for hold_cell, let_go_cell
+  wire::SampleRange samples;                   // for train_batch, audit_batch; trunk_task, with the first segment
+  bool begins_sum = false;    // for train_batch: see Trainer::begin_sum; for trunk_task: see TaskRunner::begin_window
+  bool begins_ahead = false;  // for train_batch: see begin_sum_ahead, of the previous round
+  bool knows_own = false;     // with begins_ahead: the mean of the own sum lies in the region's gradient
+  bool merges_step = false;   // for train_batch: see merge_step; done first
+  bool ends_audits = false;   // for train_batch: the parameters of audit_parameters are not needed any more
+  // Sent beside the bytes. For train_batch, audit_batch and trunk_task of a run with shards: the samples' shard. For
+  // audit_parameters: the parameters at which the next audits are (audits.h). For open_tray, the tray; for hold_cell,
+  // the cell's parameters and then its gradient.
   int data_fd = -1;
   RoundIndex round = 0;    // for step
   int count = 0;           // for sample_tokens: number of tokens; for text_of_tokens: number of last tokens to convert
   double temperature = 0;  // for sample_tokens
-  // For start: the manifest as JSON; tokens_of_text: the text; audit_batch: packed parts; otherwise packed tokens.
+  // For start: the manifest as JSON; tokens_of_text: the text; audit_batch: packed parts; trunk_task and cell_task: the
+  // packed task; otherwise packed tokens.
   std::string text;
 };
 
@@ -81,7 +92,7 @@ struct Reply {
   int stepped_bucket = kNoBucket;  // for train_batch, before the reply: number of the bucket; other fields are unset
   session::StateLayout layout;     // for start
   wire::ComputeDevice device;      // for start: what it computes on; without a kind from a child that does not say
-  session::BatchReport batch;      // for train_batch
+  session::BatchReport batch;      // for train_batch; for trunk_task: the loss, at a micro-batch's turn
   session::Evaluation evaluation;  // for evaluate
   // For start: the child's confinement; text_of_tokens: the text; audit_batch: packed sketches; otherwise packed
   // tokens.

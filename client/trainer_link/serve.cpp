@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "client/trainer_link/child_fds.h"
 #include "client/trainer_link/messages.h"
 #include "client/trainer_link/sandbox.h"
+#include "client/trainer_link/shared_floats.h"
 #include "client/trainer_link/shared_region.h"
 #include "shared/run/epochs.h"
 #include "shared/run/model_layout.h"
@@ -105,6 +107,8 @@ class Workplace {
     TrainerResources resources;
     resources.devices = has_card ? cards.devices : std::vector<std::string>{kProcessor};
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
+    resources.manifest.model.experts.per_cell = start.experts_per_cell;
+    resources.manifest.model.experts.piece = start.piece;
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};
     STARLING_ASSIGN(SharedRegion region,
@@ -175,6 +179,22 @@ class Workplace {
       case Command::audit_batch:
         fill(reply, reply.text, audit_batch(request));
         break;
+      case Command::open_tray:
+        reply.status = open_tray(request);
+        break;
+      case Command::hold_cell:
+        reply.status = hold_cell(request);
+        break;
+      case Command::let_go_cell:
+        if (tasks_ != nullptr) tasks_->let_go(request.cell);
+        cells_.erase(request.cell);
+        break;
+      case Command::trunk_task:
+        fill(reply, reply.batch.loss_sum, trunk_task(request));
+        break;
+      case Command::cell_task:
+        reply.status = cell_task(request);
+        break;
       case Command::tokens_of_text:
       case Command::text_of_tokens:
         reply.status = Error{ErrorCode::unsupported, "a trainer knows no text"};
@@ -190,6 +210,7 @@ class Workplace {
         files_(std::move(files)),
         region_(std::move(region)),
         trainer_(std::move(made.trainer)),
+        tasks_(made.tasks),
         device_(wire::within_bounds(std::move(made.device))),
         confinement_(std::move(confinement)) {}
 
@@ -242,6 +263,36 @@ class Workplace {
     return pack_sketches(sketches);
   }
 
+  Status open_tray(const Request& request) {
+    if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no tasks"};
+    STARLING_ASSIGN(tray_, SharedFloats::attach(request.data_fd));
+    return {};
+  }
+
+  Status hold_cell(const Request& request) {
+    if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no cells"};
+    STARLING_ASSIGN(SharedFloats floats, SharedFloats::attach(request.data_fd));
+    const std::span<float> all = floats.all();
+    STARLING_TRY(tasks_->hold(request.cell, all.first(all.size() / 2), all.subspan(all.size() / 2)));
+    cells_[request.cell] = std::move(floats);
+    return {};
+  }
+
+  Result<double> trunk_task(const Request& request) {
+    STARLING_ASSIGN(routing::TrunkTask task, unpack_trunk_task(request.text, tray_.all()));
+    if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no tasks"};
+    task.samples = request.samples;
+    if (task.step.segment == 0 && task.step.way == routing::Way::forth) STARLING_TRY(map_shard(request));
+    if (request.begins_sum) tasks_->begin_window();
+    return tasks_->run(task);
+  }
+
+  Status cell_task(const Request& request) {
+    STARLING_ASSIGN(const CellTask task, unpack_cell_task(request.text, tray_.all()));
+    if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no cells"};
+    return tasks_->run(task);
+  }
+
   Result<std::string> sample_tokens(const Request& request) {
     STARLING_ASSIGN(const std::vector<int> prompt, unpack_tokens(request.text));
     STARLING_ASSIGN(const std::vector<int> tokens, trainer_->sample_tokens(prompt, request.count, request.temperature));
@@ -260,7 +311,10 @@ class Workplace {
   wire::RunManifest manifest_;
   std::unique_ptr<TrainerFiles> files_;  // must outlive the trainer
   SharedRegion region_;
+  SharedFloats tray_;
+  std::map<wire::CellIndex, SharedFloats> cells_;  // each one's parameters, and its gradient
   std::unique_ptr<session::Trainer> trainer_;
+  TaskRunner* tasks_;  // null: this trainer has none
   wire::ComputeDevice device_;
   std::string confinement_;
 };

@@ -10,6 +10,7 @@
 
 #include "client/optim/step_journal.h"
 #include "client/session/trainer.h"
+#include "client/trainer_link/tasks.h"
 #include "shared/base/result.h"
 #include "shared/protocol/compute_device.h"
 #include "shared/run/buckets.h"
@@ -46,6 +47,7 @@ struct TrainerResources {
 struct MadeTrainer {
   std::unique_ptr<session::Trainer> trainer;
   wire::ComputeDevice device;
+  TaskRunner* tasks = nullptr;  // the trainer's own, where it has a trunk; null where it has a whole model
 };
 
 // The computing part, as this folder uses it.

@@ -13,6 +13,7 @@
 #include "client/trainer_link/child_link.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "client/trainer_link/shared_region.h"
+#include "client/trainer_link/task_link.h"
 #include "shared/base/mutex.h"
 #include "shared/base/verify.h"
 #include "shared/run/fragments.h"
@@ -35,6 +36,9 @@ struct TrainerProcess::Impl {
         link(options, region.layout(), region.fd()),
         flops_per_sample(options.manifest.flops_per_sample) {
     if (wire::gossips(options.manifest.local)) buckets = wire::buckets(options.manifest.model);
+    if (options.manifest.model.experts.piece == wire::kTrunk) {
+      tasks = std::make_unique<TaskLink>(link, options.manifest, options.shard_for);
+    }
     link.on_bucket_stepped([this](int number) { return note_stepped(static_cast<std::size_t>(number)); });
   }
 
@@ -167,6 +171,7 @@ struct TrainerProcess::Impl {
   std::vector<wire::Bucket> buckets;  // empty without gossip
   std::vector<bool> stepped;          // buckets of the batch under way
   std::function<void(const wire::Bucket&)> bucket_stepped;
+  std::unique_ptr<TaskLink> tasks;  // null for a whole model
   AuditedParameters audited;
   std::atomic<bool> stepped_since_audit{false};  // any thread
 };
@@ -305,6 +310,16 @@ Result<std::vector<int>> TrainerProcess::sample_tokens(std::span<const int> prom
   STARLING_ASSIGN(const Reply reply,
                   impl_->call_at_state(std::move(request), kForwardShare * impl_->flops_per_sample * (1 + count)));
   return unpack_tokens(reply.text);
+}
+
+TaskLink& TrainerProcess::tasks() {
+  VERIFY(impl_->tasks);
+  return *impl_->tasks;
+}
+
+Status TrainerProcess::add_window(std::span<float> into) {
+  VERIFY(into.size() == layout().parameter_count);
+  return add_gradient(impl_->region.gradient(), into);
 }
 
 void TrainerProcess::set_share(const TrainerShare& wanted) {

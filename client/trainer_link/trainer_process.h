@@ -23,6 +23,8 @@
 
 namespace starling::trainer_link {
 
+class TaskLink;
+
 // Everything that a child needs to train the run, handed to each new child. The process object owns the descriptors.
 struct TrainerProcessOptions {
   std::filesystem::path program;         // starling-trainer
@@ -101,6 +103,13 @@ class TrainerProcess final : public session::Trainer {
   Status step(RoundIndex round, std::span<const float> gradient) override;
   Result<session::Evaluation> evaluate() override;
   Result<std::vector<int>> sample_tokens(std::span<const int> prompt, int count, double temperature) override;
+
+  // For the trunk of a model with cells: its tasks, and those of cells beside it. Thread of train_batch(), which such a
+  // trainer has not. The reference lives as long as this object.
+  TaskLink& tasks();
+  // Adds the gradient of a window (TaskLink::begin_window) that is done; corrupt as train_batch(), with `into`
+  // untouched.
+  Status add_window(std::span<float> into);
 
   // Takes effect with the next call. A child with another share is ended; the next call that computes starts one with
   // this share.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "shared/base/verify.h"
+#include "shared/run/epochs.h"
 #include "shared/wire/safetensors.h"
 
 namespace starling::training {
@@ -71,6 +73,13 @@ Result<std::int64_t> Dataset::class_of(std::int64_t sample) const {
   const Status known = parts_.check_choice(sample, label);
   if (!known.ok()) return known.error().prefixed("read the run's data");
   return label;
+}
+
+Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file) {
+  STARLING_ASSIGN(Dataset data, Dataset::open(manifest, file.bytes, wire::train_items_min(manifest)));
+  const auto held =
+      std::make_shared<const std::pair<Dataset, std::shared_ptr<const void>>>(std::move(data), file.owner);
+  return TrainingData(held, &held->first);
 }
 
 }  // namespace starling::training

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "client/trainer_link/serve.h"
 #include "shared/base/result.h"
 #include "shared/run/data_file.h"
 #include "shared/run/run_manifest.h"
@@ -42,5 +44,11 @@ class Dataset {
   wire::DataParts parts_;
   std::span<const std::uint8_t> choices_, values_, word_starts_, word_bytes_;
 };
+
+// The data stay readable as long as this is held.
+using TrainingData = std::shared_ptr<const Dataset>;
+
+// A file that samples are taken from. Errors as for Dataset::open.
+Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file);
 
 }  // namespace starling::training

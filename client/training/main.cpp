@@ -14,6 +14,7 @@
 #include "client/models/script.h"
 #include "client/trainer_link/serve.h"
 #include "client/training/graphics_card.h"
+#include "client/training/piece_trainer.h"
 #include "client/training/process_setup.h"
 #include "client/training/processor.h"
 #include "client/training/torch_trainer.h"
@@ -73,6 +74,12 @@ int main(int argc, char** argv) {
   if (argc == 5 && std::string_view(argv[1]) == "--count") return count(argv[2], argv[3], argv[4]);
   const auto make_trainer = [processor = training::read_processor()](
                                 const trainer_link::TrainerResources& resources) -> Result<trainer_link::MadeTrainer> {
+    if (resources.manifest.model.experts.piece == wire::kTrunk) {
+      STARLING_ASSIGN(auto trainer, training::PieceTrainer::create(resources, processor.bf16));
+      trainer_link::TaskRunner* const tasks = trainer.get();
+      wire::ComputeDevice device = trainer->device(processor);
+      return trainer_link::MadeTrainer{std::move(trainer), std::move(device), tasks};
+    }
     STARLING_ASSIGN(auto trainer,
                     training::TorchTrainer::create({
                         .manifest = resources.manifest,

@@ -26,6 +26,7 @@
 #include "client/training/bucket_hooks.h"
 #include "client/training/devices.h"
 #include "client/training/graphics_card.h"
+#include "client/training/guarded.h"
 #include "client/training/micro_batch_size.h"
 #include "client/training/precision.h"
 #include "client/training/process_setup.h"
@@ -46,29 +47,6 @@ constexpr int kThreadsMax = 64;
 constexpr int kSampledTokensMax = 64 * 1024;
 static_assert(wire::kSketchFloats == swarm::kSketchBuckets);
 
-// LibTorch reports lack of memory only in its message.
-bool tells_of_memory(std::string_view message) {
-  return message.find("allocate memory") != std::string_view::npos ||
-         message.find("not enough memory") != std::string_view::npos ||
-         message.find("out of memory") != std::string_view::npos;
-}
-
-// Runs `body` (returning Status or a Result) with LibTorch's exceptions turned into errors.
-template <typename Body>
-auto guarded(const char* what, Body body) -> decltype(body()) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::resource_exhausted, std::string(what) + ": out of memory"};
-  } catch (const c10::Error& error) {
-    const std::string why = error.what_without_backtrace();
-    if (tells_of_memory(why)) return Error{ErrorCode::resource_exhausted, std::string(what) + ": out of memory"};
-    return Error{ErrorCode::internal, std::string(what) + ": " + why};
-  } catch (const std::exception& error) {
-    return Error{ErrorCode::internal, std::string(what) + ": " + error.what()};
-  }
-}
-
 Status check_options(const TorchTrainerOptions& options) {
   const auto refuse = [](const std::string& why) {
     return Error{ErrorCode::invalid_argument, "create trainer: " + why};
@@ -88,16 +66,6 @@ Status check_options(const TorchTrainerOptions& options) {
     return refuse("threads is " + std::to_string(options.threads) + "; it must be 1 to " + std::to_string(kThreadsMax));
   }
   return {};
-}
-
-// The data stay readable as long as this is held.
-using TrainingData = std::shared_ptr<const Dataset>;
-
-Result<TrainingData> open_training_data(const wire::RunManifest& manifest, const trainer_link::SharedBytes& file) {
-  STARLING_ASSIGN(Dataset data, Dataset::open(manifest, file.bytes, wire::train_items_min(manifest)));
-  const auto held =
-      std::make_shared<const std::pair<Dataset, std::shared_ptr<const void>>>(std::move(data), file.owner);
-  return TrainingData(held, &held->first);
 }
 
 Copies copies_for(const std::vector<std::string>& devices, const wire::RunManifest& manifest) {

@@ -164,4 +164,6 @@ Status TrunkTasks::back(MicroBatchId id, std::span<const float> inputs, std::spa
 
 void TrunkTasks::drop(MicroBatchId id) { micro_batches_.erase(id); }
 
+void TrunkTasks::drop_all() { micro_batches_.clear(); }
+
 }  // namespace starling::training

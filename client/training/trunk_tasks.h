@@ -54,6 +54,7 @@ class TrunkTasks {
 
   // Ends a micro-batch before it is done. Its gradient so far stays added.
   void drop(MicroBatchId id);
+  void drop_all();
   // Micro-batches under way.
   [[nodiscard]] std::size_t under_way() const { return micro_batches_.size(); }
 

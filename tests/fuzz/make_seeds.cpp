@@ -9,6 +9,7 @@
 #include "client/averaging/codec.h"
 #include "client/trainer_link/audits.h"
 #include "client/trainer_link/message_fields.h"
+#include "client/trainer_link/tasks.h"
 #include "shared/base/files.h"
 #include "shared/control/control_fields.h"
 #include "shared/manifest/signed_root.h"
@@ -206,6 +207,19 @@ void add_trainer_messages(Seeds& seeds) {
   request.command = link::Command::audit_batch;
   request.text = link::pack_parts(std::vector<wire::SketchedPart>{{0, 600, Hash128{}}, {600, 400, Hash128{}}});
   seeds.add("trainer_messages", "audit", link::encode(request));
+  std::vector<float> tray(64);
+  routing::TrunkTask trunk;
+  trunk.results = std::span(tray).first(16);
+  trunk.inputs = std::span(tray).subspan(16, 48);
+  request.command = link::Command::trunk_task;
+  request.text = link::pack(trunk, tray);
+  seeds.add("trainer_messages", "trunk_task", link::encode(request));
+  link::CellTask cell;
+  cell.inputs = std::span(tray).first(32);
+  cell.answer = std::span(tray).subspan(32, 32);
+  request.command = link::Command::cell_task;
+  request.text = link::pack(cell, tray);
+  seeds.add("trainer_messages", "cell_task", link::encode(request));
   auto reply = testing::filled<link::Reply>();
   seeds.add("trainer_messages", "reply", link::encode(reply));
   reply.text = link::pack_sketches(std::vector<double>(wire::kSketchFloats, 0.5));

@@ -1,7 +1,9 @@
 #include <string_view>
+#include <vector>
 
 #include "client/trainer_link/audits.h"
 #include "client/trainer_link/messages.h"
+#include "client/trainer_link/tasks.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace starling;
@@ -16,6 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       VERIFY(parts->size() <= wire::kAuditPartsMax && pack_parts(*parts) == request->text);
       if (check_parts(*parts, 1000).ok()) VERIFY(parts->back().first + parts->back().floats <= 1000);
     }
+    // Packing checks that each place lies in the tray.
+    std::vector<float> tray(64);
+    if (const auto task = unpack_trunk_task(request->text, tray); task.ok()) VERIFY(!pack(*task, tray).empty());
+    if (const auto task = unpack_cell_task(request->text, tray); task.ok()) VERIFY(!pack(*task, tray).empty());
   }
   if (const auto reply = decode_reply({data, size}); reply.ok()) {
     VERIFY(reply->batch.samples >= 0 && reply->batch.loss_sum - reply->batch.loss_sum == 0);

@@ -1,0 +1,247 @@
+// The real starling-trainer, in its sandbox, with a trunk and the cells beside it.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/routing/window.h"
+#include "client/trainer_link/task_link.h"
+#include "client/trainer_link/trainer_process.h"
+#include "shared/run/cells.h"
+#include "shared/state/initial_state.h"
+
+using namespace starling;
+using namespace starling::trainer_link;
+
+namespace {
+
+constexpr SampleCount kMicroBatch = 4;
+constexpr std::size_t kMicroBatches = 3;
+constexpr SampleCount kSamples = kMicroBatch * static_cast<SampleCount>(kMicroBatches);
+
+UniqueFd file_of(const std::string& bytes) {
+  UniqueFd fd(::memfd_create("data", MFD_CLOEXEC));
+  REQUIRE(fd);
+  REQUIRE(::write(fd.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  return fd;
+}
+
+TrainerProcessOptions options_of(wire::ModelPiece piece) {
+  std::string text;
+  while (text.size() < 40'000) text += "the quick brown fox jumps over the lazy dog. ";
+  TrainerProcessOptions options;
+  options.program = STARLING_TRAINER;
+  wire::RunManifest& manifest = options.manifest;
+  manifest.run_id = "fox";
+  manifest.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = 32, .heads = 2, .context = 16};
+  manifest.model.mlp_width = 48;
+  manifest.model.experts.rows = 4;
+  manifest.model.experts.per_cell = 2;
+  manifest.data.train = {{}, static_cast<std::int64_t>(text.size())};
+  manifest.data.train.sha256.bytes.fill(1);
+  manifest.data.validation = {{}, 2'000};
+  manifest.data.validation.sha256.bytes.fill(2);
+  manifest.micro_batch_size = kMicroBatch;
+  manifest.flops_per_sample = wire::flops_per_sample(manifest.model);
+  REQUIRE(wire::check_manifest(manifest).ok());
+  manifest.model.experts.piece = piece;
+  options.train_data = file_of(text);
+  options.validation_data = file_of(text.substr(0, 2'000));
+  return options;
+}
+
+PeerId self() {
+  PeerId id;
+  id.bytes.fill(7);
+  return id;
+}
+
+// A volunteer that holds every cell itself, and calls nobody else.
+class Alone final : public routing::Window::Mediator {
+ public:
+  Alone() {
+    auto made = TrainerProcess::create(options_of(wire::kTrunk));
+    REQUIRE(made.ok());
+    trainer = std::move(*made);
+    REQUIRE(trainer->initialize().ok());
+    window_options.model = options_of(wire::kTrunk).manifest.model;
+    window_options.in_flight_max = 2;
+    window_floats = routing::Window::tray_floats(window_options, kMicroBatch);
+    REQUIRE(trainer->tasks().make_tray(2 * window_floats).ok());
+    const std::size_t cells = wire::cells_of(window_options.model).size();
+    for (wire::CellIndex cell = 0; static_cast<std::size_t>(cell) < cells; ++cell) {
+      const auto memory = trainer->tasks().hold(cell);
+      REQUIRE(memory.ok());
+      wire::RunManifest manifest = options_of(cell).manifest;
+      std::vector<float> state(wire::state_size(manifest));
+      state::fill_initial_state(manifest, state);
+      std::copy_n(state.begin(), memory->parameters.size(), memory->parameters.begin());
+      cell_memory.push_back(*memory);
+      holders.set(cell, {self()});
+    }
+  }
+
+  // Computes a window; stops in the middle with the first error.
+  Result<double> train(RoundIndex round, const std::function<void(int task)>& before_task = {}) {
+    std::vector<wire::SampleRange> samples;
+    for (std::size_t i = 0; i < kMicroBatches; ++i) {
+      samples.push_back({round, 0, static_cast<SampleCount>(i) * kMicroBatch, kMicroBatch, wire::kNoEpoch});
+    }
+    events.clear();
+    trainer->tasks().begin_window();
+    routing::Window window(window_options, samples, holders, trainer->tasks().tray().first(window_floats), *this);
+    running = &window;
+    window.start();
+    for (int task = 0; !window.is_done(); ++task) {
+      REQUIRE_FALSE(events.empty());
+      if (before_task) before_task(task);
+      const auto event = std::move(events.front());
+      events.pop_front();
+      STARLING_TRY(event());
+    }
+    CHECK(window.outcome().units_lost == 0);
+    return window.outcome().loss_sum;
+  }
+
+  void start_task(const routing::TrunkTask& task) override {
+    events.push_back([this, task]() -> Status {
+      STARLING_ASSIGN(const double loss, trainer->tasks().run(task));
+      running->on_computed(now, loss);
+      return {};
+    });
+  }
+
+  void send_call(const routing::OutgoingCall& call) override {
+    const auto copy = [](const auto& span) { return std::vector(span.begin(), span.end()); };
+    std::vector<float>& inputs = kept[{call.kept.value_or(call.send.exchange), call.cell}];
+    if (!call.kept) inputs = copy(call.inputs);
+    events.push_back([this, send = call.send, cell = call.cell, is_back = call.is_back, counts = copy(call.counts),
+                      rows = copy(call.rows), input = inputs, upstream = copy(call.upstream)]() -> Status {
+      const auto width = static_cast<std::size_t>(window_options.model.width);
+      rest = trainer->tasks().tray().subspan(window_floats);
+      CellTask task{.cell = cell, .is_back = is_back};
+      task.counts = placed(counts);
+      task.rows = placed(rows);
+      task.inputs = placed(input);
+      task.upstream = placed(upstream);
+      task.answer = take(is_back ? input.size() : rows.size() * width);
+      STARLING_TRY(trainer->tasks().run(task));
+      running->on_answer(now, send.exchange, send.part, send.holder, task.answer);
+      return {};
+    });
+  }
+
+  std::span<float> take(std::size_t count) {
+    REQUIRE(count <= rest.size());
+    const std::span<float> taken = rest.first(count);
+    rest = rest.subspan(count);
+    return taken;
+  }
+  std::span<const float> placed(const std::vector<float>& values) {
+    const std::span<float> there = take(values.size());
+    std::copy(values.begin(), values.end(), there.begin());
+    return there;
+  }
+  std::span<const std::int32_t> placed(const std::vector<std::int32_t>& values) {
+    const std::span<float> there = take(values.size());
+    std::copy(values.begin(), values.end(), reinterpret_cast<std::int32_t*>(there.data()));
+    return {reinterpret_cast<const std::int32_t*>(there.data()), values.size()};
+  }
+
+  // The whole model's gradient.
+  std::vector<float> gradient() {
+    std::vector<float> whole(trainer->layout().parameter_count, 0.0F);
+    REQUIRE(trainer->add_window(whole).ok());
+    for (const CellMemory& memory : cell_memory) {
+      whole.insert(whole.end(), memory.gradient.begin(), memory.gradient.end());
+    }
+    return whole;
+  }
+  void clear_cells() {
+    for (const CellMemory& memory : cell_memory) std::fill(memory.gradient.begin(), memory.gradient.end(), 0.0F);
+  }
+
+  std::unique_ptr<TrainerProcess> trainer;
+  routing::WindowOptions window_options;
+  std::size_t window_floats = 0;
+  std::vector<CellMemory> cell_memory;
+  routing::Holders holders;
+  routing::Window* running = nullptr;
+  std::deque<std::function<Status()>> events;
+  std::map<std::pair<routing::ExchangeId, wire::CellIndex>, std::vector<float>> kept;
+  std::span<float> rest;
+  TimePoint now{std::chrono::hours(1)};
+};
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("the confined trainer computes segments and for experts, and after a kill the next window is whole again") {
+  auto made = TrainerProcess::create(options_of(wire::kWholeModel));
+  REQUIRE(made.ok());
+  TrainerProcess& whole = **made;
+  REQUIRE(whole.initialize().ok());
+  std::vector<float> expected(whole.layout().parameter_count, 0.0F);
+  double loss = 0;
+  for (std::size_t i = 0; i < kMicroBatches; ++i) {
+    const auto report = whole.train_batch({0, 0, static_cast<SampleCount>(i) * kMicroBatch, kMicroBatch}, expected);
+    if (!report.ok()) FAIL(report.error().message);
+    loss += report->loss_sum;
+  }
+
+  Alone alone;
+  const auto first = alone.train(0);
+  if (!first.ok()) FAIL(first.error().message);
+  CHECK(*first == doctest::Approx(loss).epsilon(1e-6));
+  CHECK(distance(alone.gradient(), expected) < 1e-5);
+
+  // The child dies in the middle of a window.
+  alone.clear_cells();
+  const int child = alone.trainer->view().pid;
+  const auto broken = alone.train(0, [&](int task) {
+    if (task == 9) REQUIRE(::kill(child, SIGKILL) == 0);
+  });
+  CHECK_FALSE(broken.ok());
+  alone.clear_cells();
+  const auto again = alone.train(0);
+  if (!again.ok()) FAIL(again.error().message);
+  CHECK(alone.trainer->view().pid != child);
+  CHECK(distance(alone.gradient(), expected) < 1e-5);
+
+  // It takes steps as any trainer does.
+  std::vector<float> mean(alone.trainer->layout().parameter_count, 0.0F);
+  REQUIRE(alone.trainer->add_window(mean).ok());
+  for (float& value : mean) value /= static_cast<float>(kSamples);
+  REQUIRE(alone.trainer->step(0, mean).ok());
+  alone.clear_cells();
+  const auto after = alone.train(1);
+  if (!after.ok()) FAIL(after.error().message);
+  CHECK(std::isfinite(*after));
+}
+
+TEST_CASE("a trainer of a piece trains no batches, and one of a whole model has no tasks") {
+  Alone alone;
+  std::vector<float> gradient(alone.trainer->layout().parameter_count);
+  const auto report = alone.trainer->train_batch({0, 0, 0, kMicroBatch}, gradient);
+  REQUIRE_FALSE(report.ok());
+  CHECK(report.error().code == ErrorCode::unsupported);
+  CHECK_FALSE(alone.trainer->evaluate().ok());
+  alone.trainer->tasks().let_go(0);
+  const auto lost = alone.train(0);
+  REQUIRE_FALSE(lost.ok());
+  CHECK(lost.error().code == ErrorCode::not_found);
+}
