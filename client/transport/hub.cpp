@@ -219,6 +219,14 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::state_info:
     case wire::FrameType::state_chunk:
       return transfers_.wants_frame(link, header);
+    case wire::FrameType::call:
+    case wire::FrameType::call_data:
+    case wire::FrameType::answer:
+    case wire::FrameType::answer_data:
+    case wire::FrameType::call_off:
+    case wire::FrameType::refusal:
+    case wire::FrameType::weights:
+      return Error{ErrorCode::corrupt, "a frame about calls, which this program neither makes nor answers"};
   }
   VERIFY(false);
 }

@@ -42,10 +42,11 @@ struct TypeRules {
 const TypeRules* rules_of(std::uint8_t type) {
   static constexpr TypeRules kFirst{kFirstPayloadMax, false, false, false, false};
   static constexpr TypeRules kEmpty{0, false, false};
-  static constexpr TypeRules kRoundControl{kControlPayloadMax, false, true};
+  static constexpr TypeRules kWeights{kControlPayloadMax, false, false};
+  static constexpr TypeRules kControl{kControlPayloadMax, false, true};
   static constexpr TypeRules kWant{0, true, true};
-  static constexpr TypeRules kBareRound{0, false, true};
-  static constexpr TypeRules kRoundFloats{kFramePayloadMax, true, true, true};
+  static constexpr TypeRules kBare{0, false, true};
+  static constexpr TypeRules kFloats{kFramePayloadMax, true, true, true};
   static constexpr TypeRules kStateInfo{kStateInfoPayloadMax + 256, false, true};
   static constexpr TypeRules kStateFloats{kStateChunkFloats * sizeof(float), true, true};
   switch (static_cast<FrameType>(type)) {
@@ -62,15 +63,23 @@ const TypeRules* rules_of(std::uint8_t type) {
     case FrameType::seal:
     case FrameType::lost_set:
     case FrameType::state_request:
-      return &kRoundControl;
+    case FrameType::call:
+    case FrameType::answer:
+    case FrameType::refusal:
+      return &kControl;
+    case FrameType::weights:
+      return &kWeights;
     case FrameType::want:
       return &kWant;
     case FrameType::listen:
     case FrameType::over:
-      return &kBareRound;
+    case FrameType::call_off:
+      return &kBare;
     case FrameType::contribution:
     case FrameType::result:
-      return &kRoundFloats;
+    case FrameType::call_data:
+    case FrameType::answer_data:
+      return &kFloats;
     case FrameType::state_info:
       return &kStateInfo;
     case FrameType::state_chunk:

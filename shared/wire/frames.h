@@ -4,7 +4,7 @@
 //     0  u8  type         1  u8 version (kPeerProtocolVersion)
 //     2  u8  codec (codec.h) of encoded floats, zero elsewhere    3  u8 zero
 //     4  u32 payload bytes
-//     8  16 bytes group id (zero for link frames)
+//     8  16 bytes group id, or the id of a call, which is as long (zero for link frames and weights)
 //    24  u32 segment      28 u32 number
 //
 //   link frames      hello (CBOR Hello), join (CBOR Join), ping, pong, widen (empty)
@@ -14,6 +14,9 @@
 //                    let me have its result"), over (empty: "this round is over here: I have nothing of it any more"),
 //                    seal (CBOR Seal), lost_set (CBOR LostSet)
 //   state frames     state_request (CBOR), state_info (CBOR), state_chunk (`segment` as in moments.h; zero group: none)
+//   call frames      call (CBOR Call), call_data and answer_data (encoded floats of chunk `segment`), answer (CBOR
+//                    Answer), call_off (empty: "I no longer want the answer"), refusal (CBOR Refusal), weights (CBOR
+//                    Weights); calls.h has the messages, and says which floats belong to them
 //
 // Streams. A link begins as one connection, whose first frame each way is hello. Where one TCP stream is too slow for
 // the line, the end that dialled it adds further ones, kLinkStreamsMax in all; the other end asks for that by widen.
@@ -21,9 +24,10 @@
 // hello. The dialling end sends its join first, and the other end's join is the answer. The certificates at both ends
 // must be the link's; a join that fits no link is cut off. All frames but hello and join count, on all streams of the
 // link: each is sent once, whole, on one stream, in the order of the count there. A frame that keeps its place (all but
-// contribution, result, state_chunk, ping and pong) is numbered by the frames that keep their place that the sender had
-// sent before it over the link, modulo 2^32, and receivers take it after just these. Any other frame carries the count
-// of those sent before it, and may be taken as soon as they have all been taken. When one stream ends, the link ends.
+// contribution, result, state_chunk, call_data, answer_data, ping and pong) is numbered by the frames that keep their
+// place that the sender had sent before it over the link, modulo 2^32, and receivers take it after just these. Any
+// other frame carries the count of those sent before it, and may be taken as soon as they have all been taken: so a
+// call has been taken before its call_data. When one stream ends, the link ends.
 //
 // A peer that sends anything else, or anything out of bounds, is cut off; decode_* return the reason.
 #pragma once
@@ -54,7 +58,7 @@ constexpr std::size_t kStateChunkFloats = 1 << 16;      // 256 KiB a chunk
 constexpr std::size_t kStateInfoPayloadMax = 1u << 20;  // 32 bytes a chunk: states of up to 2^31 floats
 
 // Types of frames, by their byte on the wire. Numbers from 1 are about links, from 16 about rounds, from 32 about
-// states.
+// states, from 48 about calls to experts that other volunteers hold.
 enum class FrameType : std::uint8_t {
   hello = 1,
   ping = 2,
@@ -74,15 +78,23 @@ enum class FrameType : std::uint8_t {
   state_request = 32,
   state_info = 33,
   state_chunk = 34,
+  call = 48,
+  call_data = 49,
+  answer = 50,
+  answer_data = 51,
+  call_off = 52,
+  refusal = 53,
+  weights = 54,
 };
 
 // True for frames that mean no more than that the sender lives; they belong to any group.
 constexpr bool is_sign_of_life(FrameType type) { return type == FrameType::ping || type == FrameType::pong; }
-// True if the frame keeps its place among frames before and after it: floats of a round or of a state are told apart by
-// their segments.
+// True if the frame keeps its place among frames before and after it: floats of a round, of a state or of a call are
+// told apart by their segments.
 constexpr bool keeps_order(FrameType type) {
-  const bool by_segment =
-      type == FrameType::contribution || type == FrameType::result || type == FrameType::state_chunk;
+  const bool by_segment = type == FrameType::contribution || type == FrameType::result ||
+                          type == FrameType::state_chunk || type == FrameType::call_data ||
+                          type == FrameType::answer_data;
   return !by_segment && !is_sign_of_life(type);
 }
 
@@ -90,9 +102,9 @@ constexpr bool keeps_order(FrameType type) {
 struct FrameHeader {
   FrameType type = FrameType::ping;
   std::uint32_t payload_bytes = 0;
-  GroupId group;
-  std::uint32_t segment = 0;
-  Codec codec = Codec::fp32;  // a contribution's or a result's
+  GroupId group;              // in call frames but weights: the call's id
+  std::uint32_t segment = 0;  // in call_data and answer_data: the chunk's number
+  Codec codec = Codec::fp32;  // a contribution's, a result's, or that of call_data or answer_data
   std::uint32_t number = 0;   // given by the link when it sends the frame
 };
 void encode_header(const FrameHeader& header, std::span<std::uint8_t, kFrameHeaderBytes> out);

@@ -15,6 +15,7 @@
 #include "shared/manifest/signed_root.h"
 #include "shared/protocol/message_fields.h"
 #include "shared/run/moments.h"
+#include "shared/wire/calls.h"
 #include "shared/wire/frames.h"
 #include "tests/support/field_filler.h"
 
@@ -101,6 +102,24 @@ void add_frames(Seeds& seeds) {
   add("relay_request", 8, Bytes(33, 2));  // a call to the peer whose ID is all 02
   add("state_request", 5, wire::encode(wire::StateRequest{7, {}, 0, 4}));
   add("state_info", 6, wire::encode(wire::StateInfo{7, {}, 100, std::vector<Digest>(1)}));
+}
+
+void add_calls(Seeds& seeds) {
+  const auto add = [&seeds](const std::string& name, std::uint8_t choice, const Bytes& content) {
+    Bytes bytes = {choice};
+    bytes.insert(bytes.end(), content.begin(), content.end());
+    seeds.add("calls", name, bytes);
+  };
+  wire::Call call{.cell = 3, .round = 40, .counts = {2, 0, 1}, .rows = {0, 1, 1}, .inputs = 2, .budget_ms = 20000};
+  add("call_forth", 0, wire::encode(call));
+  call.is_back = true;
+  add("call_back", 0, wire::encode(call));
+  call.kept = Hash128{};
+  add("call_back_kept", 0, wire::encode(call));
+  add("answer", 1, wire::encode(wire::Answer{40, 120, 4096}));
+  add("refusal", 2, wire::encode(wire::Refusal{wire::RefusalReason::stepping, 1500}));
+  add("weights", 3, wire::encode(wire::Weights{40, {0, 3, 300}, {96, 1, 48}}));
+  add("no_weights", 3, wire::encode(wire::Weights{40, {}, {}}));
 }
 
 wire::GroupInfo plan() {
@@ -238,6 +257,7 @@ int main(int argc, char** argv) {
   Seeds seeds(argv[1]);
   add_codecs(seeds);
   add_frames(seeds);
+  add_calls(seeds);
   add_messages(seeds);
   add_feeds(seeds);
   add_roots(seeds);

@@ -29,6 +29,7 @@ CHAPTERS = [
     ("shared/protocol/group_info.h", "The plan of a round"),
     ("shared/base/peer_signature.h", "Signatures of volunteers"),
     ("shared/wire/frames.h", "Volunteers among themselves"),
+    ("shared/wire/calls.h", "Calls to experts"),
     ("shared/wire/codec.h", "How numbers travel"),
     ("shared/wire/limits.h", "Shared limits"),
     ("shared/run/moments.h", "How a state travels"),

@@ -29,8 +29,11 @@ wire::FrameHeader frame(std::uint32_t number, wire::FrameType type = kPlaced) {
 
 TEST_CASE("what is told apart by its segment, and signs of life, may overtake each other, and nothing else") {
   using enum wire::FrameType;
-  for (const auto type : {contribution, result, state_chunk, ping, pong}) CHECK_FALSE(wire::keeps_order(type));
-  for (const auto type : {widen, begin, inventory, done, want, listen, over, state_request, state_info}) {
+  for (const auto type : {contribution, result, state_chunk, call_data, answer_data, ping, pong}) {
+    CHECK_FALSE(wire::keeps_order(type));
+  }
+  for (const auto type : {widen, begin, inventory, done, want, listen, over, state_request, state_info, call, answer,
+                          call_off, refusal, weights}) {
     CHECK(wire::keeps_order(type));
   }
 }

@@ -120,6 +120,30 @@ TEST_CASE("a header that breaks a rule is refused") {
   CHECK(refused({FrameType::done, 20, id_of<GroupId>(1), 0}, 24, 1));  // a done with a segment
 }
 
+TEST_CASE("a frame of a call bears the call's id, its floats a chunk and a codec, and weights neither") {
+  using enum FrameType;
+  const auto accepted = [](const FrameHeader& header) { return decode_header(header_bytes(header)).ok(); };
+  const GroupId id = id_of<GroupId>(7);
+  for (const FrameType type : {call, answer, refusal, call_off}) {
+    CAPTURE(static_cast<int>(type));
+    CHECK(accepted({type, 0, id}));
+    CHECK_FALSE(accepted({type, 0, id, 1}));
+    CHECK_FALSE(accepted({type, 0, id, 0, Codec::int8}));
+    CHECK(accepted({type, 20, id}) == (type != call_off));
+    CHECK_FALSE(accepted({type, kControlPayloadMax + 1, id}));
+  }
+  for (const FrameType type : {call_data, answer_data}) {
+    CAPTURE(static_cast<int>(type));
+    CHECK(accepted({type, kFramePayloadMax, id, 5, Codec::int8}));
+    CHECK_FALSE(accepted({type, kFramePayloadMax + 1, id, 5, Codec::int8}));
+  }
+  CHECK(accepted({weights, 20, {}}));
+  CHECK_FALSE(accepted({weights, 20, id}));
+  CHECK_FALSE(accepted({weights, 20, {}, 1}));
+  CHECK_FALSE(accepted({weights, kControlPayloadMax + 1, {}}));
+  CHECK_FALSE(accepted({static_cast<FrameType>(55), 0, id}));
+}
+
 TEST_CASE("every control message is restored as it was") {
   const auto hello = decode_hello(encode(Hello{3, "tiny-gpt", id_of<LinkToken>(4)}));
   REQUIRE(hello.ok());
