@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "shared/base/machine_limits.h"
+
 namespace starling::trainer_link {
 namespace {
 
@@ -32,6 +34,11 @@ float* map(int fd, std::size_t bytes) {
 
 Result<SharedFloats> SharedFloats::create(std::size_t count, const char* what) {
   if (count == 0) return Error{ErrorCode::invalid_argument, fmt::format("reserve memory for {}: none is needed", what)};
+  // A system that promises more memory than it has kills programs when they come for it.
+  if (count > static_cast<std::uint64_t>(memory_allowed_bytes()) / sizeof(float)) {
+    return Error{ErrorCode::resource_exhausted,
+                 fmt::format("reserve {} floats for {}: this computer has not as much memory", count, what)};
+  }
   const std::size_t bytes = count * sizeof(float);
   UniqueFd fd(::memfd_create("starling-floats", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return no_memory(bytes, what, errno);
