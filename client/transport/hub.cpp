@@ -53,6 +53,7 @@ Hub::Hub(asio::io_context& io, const PeerNetworkOptions& options, const crypto::
                      service();
                    }}),
       averagings_(options.self, [this](const PeerId& peer) { return switchboard_.link_to(peer); }),
+      calls_([this](const PeerId& peer) { return switchboard_.link_to(peer); }),
       transfers_(links_, switchboard_, std::move(source), options.donations_max),
       line_(links_, switchboard_),
       timer_(io) {}
@@ -157,6 +158,8 @@ NetworkStats Hub::stats() const {
   stats.round_bytes_received = averagings_.bytes().received;
   stats.state_bytes_sent = transfers_.bytes().sent;
   stats.state_bytes_received = transfers_.bytes().received;
+  stats.call_bytes_sent = calls_.bytes().sent;
+  stats.call_bytes_received = calls_.bytes().received;
   stats.round_wire_bytes = line_.on_wire().rounds;
   stats.state_wire_bytes = line_.on_wire().states;
   stats.links_refused = links_refused_;
@@ -180,6 +183,11 @@ void Hub::limit(double upload_bytes_per_s, double download_bytes_per_s) {
   links_.download.set(download_bytes_per_s);
   relays_.limit(upload_bytes_per_s, download_bytes_per_s);
   for (const auto& [key, link] : switchboard_.links()) link->limit_window();
+}
+
+void Hub::link_with_holders(const std::vector<wire::Endpoint>& holders, const wire::Endpoint& self) {
+  switchboard_.want(Switchboard::Purpose::calls, holders, &self);
+  service();
 }
 
 void Hub::renew(const crypto::TlsContext& tls) {
@@ -226,7 +234,7 @@ Result<bool> Hub::wants_frame(Link& link, const wire::FrameHeader& header) {
     case wire::FrameType::call_off:
     case wire::FrameType::refusal:
     case wire::FrameType::weights:
-      return Error{ErrorCode::corrupt, "a frame about calls, which this program neither makes nor answers"};
+      return calls_.wants_frame(link, header);
   }
   VERIFY(false);
 }
@@ -240,6 +248,14 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
     case wire::FrameType::state_info:
     case wire::FrameType::state_chunk:
       return transfers_.frame_received(clock_.now(), link, header, payload);
+    case wire::FrameType::call:
+    case wire::FrameType::call_data:
+    case wire::FrameType::answer:
+    case wire::FrameType::answer_data:
+    case wire::FrameType::call_off:
+    case wire::FrameType::refusal:
+    case wire::FrameType::weights:
+      return calls_.frame_received(link, header, payload);
     default:
       return averagings_.frame_received(clock_.now(), link, header, payload);
   }
@@ -261,9 +277,13 @@ void Hub::input_paused(Link& link) {
 
 bool Hub::next_frame(Link& link, FrameToSend& frame) {
   const TimePoint now = clock_.now();
+  if (!calls_.gives_way(link) && calls_.next_frame(link, frame)) return true;
   const Averagings::Sent sent = averagings_.next_frame(now, link, frame);
+  calls_.round_sent(link);
   if (averagings_.wants_service(timer_set_for_, line_.next_tick() != kNever)) post_service();
-  if (sent == Averagings::Sent::nothing) return transfers_.next_frame(now, link, frame);
+  if (sent == Averagings::Sent::nothing) {
+    return calls_.next_frame(link, frame) || transfers_.next_frame(now, link, frame);
+  }
   const auto bytes = static_cast<std::size_t>(frame_bytes(frame.frame.payload.size()));
   if (sent == Averagings::Sent::awaited) transfers_.round_sends(now, bytes, line_.upload_speed());
   return true;
@@ -287,6 +307,7 @@ void Hub::link_closed(Link& link, const Error& why) {
   averagings_.link_closed(now, link, why, switchboard_.is_gone(link));
   transfers_.link_closed(now, link, why);
   switchboard_.link_closed(link);
+  calls_.link_closed(link, why);
   service();
 }
 

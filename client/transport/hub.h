@@ -6,6 +6,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "client/transport/averagings.h"
+#include "client/transport/calls.h"
 #include "client/transport/line_traffic.h"
 #include "client/transport/peer_network.h"
 #include "client/transport/relay_desk.h"
@@ -31,6 +32,8 @@ class Hub final : public Link::Mediator {
   void deny(std::span<const PeerId> revoked);
   [[nodiscard]] NetworkStats stats() const;
   void limit(double upload_bytes_per_s, double download_bytes_per_s);
+  Calls& calls() { return calls_; }
+  void link_with_holders(const std::vector<wire::Endpoint>& holders, const wire::Endpoint& self);
 
   void take_call(asio::ip::tcp::socket socket) { relays_.take_call(std::move(socket)); }
   void renew(const crypto::TlsContext& tls);
@@ -82,6 +85,7 @@ class Hub final : public Link::Mediator {
   Switchboard switchboard_;
   RelayDesk relays_;
   Averagings averagings_;
+  Calls calls_;
   Transfers transfers_;
   LineTraffic line_;
   std::size_t links_refused_ = 0;

@@ -55,6 +55,12 @@ class PeerNetwork::Impl {
     return result.get();
   }
 
+  // Runs `work` on the net thread, in its time.
+  template <typename Work>
+  void soon_on_net(Work work) {
+    asio::post(io_, std::move(work));
+  }
+
   Hub& hub() { return hub_; }
   [[nodiscard]] int port() const { return listener_.port(); }
 
@@ -106,6 +112,40 @@ Status PeerNetwork::fetch_state(StateFetch fetch) {
 
 void PeerNetwork::cancel_fetch() {
   impl_->on_net([&] { impl_->hub().cancel_fetch(); });
+}
+
+void PeerNetwork::link_with_holders(const std::vector<wire::Endpoint>& holders, const wire::Endpoint& self) {
+  impl_->on_net([&] { impl_->hub().link_with_holders(holders, self); });
+}
+
+void PeerNetwork::call(OutgoingCall call) {
+  std::vector<CallFrame> frames = frames_of(call);
+  call.values.clear();
+  impl_->soon_on_net([this, call = std::move(call), frames = std::move(frames)]() mutable {
+    impl_->hub().calls().call(std::move(call), std::move(frames));
+  });
+}
+
+void PeerNetwork::call_off(const PeerId& holder, const Hash128& id) {
+  impl_->soon_on_net([this, holder, id] { impl_->hub().calls().call_off(holder, id); });
+}
+
+void PeerNetwork::answer(OutgoingAnswer answer) {
+  impl_->soon_on_net([this, caller = answer.caller, frames = frames_of(answer)]() mutable {
+    impl_->hub().calls().answer(caller, std::move(frames));
+  });
+}
+
+void PeerNetwork::refuse(const PeerId& caller, const Hash128& id, const wire::Refusal& refusal) {
+  impl_->soon_on_net([this, caller, id, refusal] { impl_->hub().calls().refuse(caller, id, refusal); });
+}
+
+void PeerNetwork::weigh(const PeerId& holder, wire::Weights weights) {
+  impl_->soon_on_net([this, holder, weights = std::move(weights)] { impl_->hub().calls().weigh(holder, weights); });
+}
+
+void PeerNetwork::take_calls_by(CallTaker* taker) {
+  impl_->on_net([&] { impl_->hub().calls().take_by(taker); });
 }
 
 void PeerNetwork::name_newcomers(const std::optional<std::vector<PeerId>>& newcomers,

@@ -1,5 +1,5 @@
-// A volunteer's links to the other volunteers: mutual TLS 1.3, one thread, and on top of it the two things that peers
-// do with each other: average a vector (client/averaging) and hand over a state.
+// A volunteer's links to the other volunteers: mutual TLS 1.3, one thread, and on top of it the three things that peers
+// do with each other: average a vector (client/averaging), hand over a state, and compute for each other with experts.
 //
 // Links are opened when a plan or a fetch needs them, keyed by PeerId, and kept between rounds. A link is up when the
 // other end's hello has arrived. A peer that no plan has named yet may say hello and wait a while, because its plan may
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "client/averaging/round_types.h"
+#include "client/transport/call_types.h"
 #include "client/transport/state_snapshot.h"
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -132,6 +133,8 @@ struct NetworkStats {
   std::int64_t round_bytes_received = 0;
   std::int64_t state_bytes_sent = 0;
   std::int64_t state_bytes_received = 0;
+  std::int64_t call_bytes_sent = 0;  // to experts and from them
+  std::int64_t call_bytes_received = 0;
   // Bytes on the line, both ways together, as an Ethernet interface counts them (net::WireBytes).
   std::int64_t round_wire_bytes = 0;
   std::int64_t state_wire_bytes = 0;
@@ -171,6 +174,20 @@ class PeerNetwork {
   // failed_precondition while another fetch is running. Waits for the net thread.
   Status fetch_state(StateFetch fetch);
   void cancel_fetch();  // Waits for the net thread.
+
+  // Keeps links with those who hold experts that this volunteer calls, in place of those before; `self` is this member.
+  // Waits for the net thread.
+  void link_with_holders(const std::vector<wire::Endpoint>& holders, const wire::Endpoint& self);
+  // None of these waits. A call without a link fails at once. Frames of answers go before those of calls, and both take
+  // two turns of three while a round has something to send.
+  void call(OutgoingCall call);
+  void call_off(const PeerId& holder, const Hash128& id);
+  void answer(OutgoingAnswer answer);
+  void refuse(const PeerId& caller, const Hash128& id, const wire::Refusal& refusal);
+  void weigh(const PeerId& holder, wire::Weights weights);
+  // Who takes others' calls from now on: it outlives the network, or the next such call. Null: all are refused. Waits
+  // for the net thread.
+  void take_calls_by(CallTaker* taker);
 
   // Members of the project that may have the state from here, beside those of plans that average() and mix() have seen,
   // for a day; each within a budget (donation_budget.h). Empty: the coordinator names nobody, so all of them may.

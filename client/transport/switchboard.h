@@ -53,7 +53,7 @@ bool dials_first(const wire::Endpoint& self, const wire::Endpoint& other);
 
 class Switchboard {
  public:
-  enum class Purpose : std::uint8_t { round, fetch, gossip };
+  enum class Purpose : std::uint8_t { round, fetch, gossip, calls };
 
   Switchboard(LinkContext& context, Link::Mediator& mediator, crypto::TlsContext tls, SwitchboardOptions options);
 
@@ -94,7 +94,7 @@ class Switchboard {
     Link* dialling = nullptr;
     Link* meeting = nullptr;  // at a relay in the group
     wire::Endpoint endpoint;
-    std::array<bool, 3> wanted{};  // by purpose
+    std::array<bool, 4> wanted{};  // by purpose
     bool planned = false;          // was in the latest plan
     bool lost = false;             // a direct link with it has ended, and there is no other
     TimePoint dial_at = kNever;
@@ -102,7 +102,7 @@ class Switchboard {
     TimePoint meet_at = kNever;
     std::size_t meetings = 0;  // failed meetings
 
-    [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1] || wanted[2]; }
+    [[nodiscard]] bool is_wanted() const { return wanted[0] || wanted[1] || wanted[2] || wanted[3]; }
     [[nodiscard]] bool is_up() const { return up[0] != nullptr || up[1] != nullptr || up[2] != nullptr; }
     [[nodiscard]] bool is_idle() const {
       return !is_wanted() && !is_up() && dialling == nullptr && meeting == nullptr && !(lost && planned);

@@ -103,7 +103,6 @@ NOT_YET_USED = {
     "client/routing/window.h": "the same",
     "shared/swarm/gradient_tracking.h": "decentralized steps are to track the swarm's gradient",
     "shared/swarm/push_sum.h": "gossip over links that work one way only is to use it",
-    "shared/wire/calls.h": "volunteers are to call those who hold what they have not",
 }
 
 # Headers that are expensive or dangerous have one door each: the folders that may include them, and their tests.

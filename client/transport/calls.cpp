@@ -1,0 +1,275 @@
+#include "client/transport/calls.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "client/averaging/codec.h"
+#include "client/transport/frame_writer.h"
+
+namespace starling::transport {
+namespace {
+
+constexpr int kCallsInARow = 2;
+
+GroupId group_of(const Hash128& id) {
+  GroupId group;
+  static_assert(sizeof group.bytes == sizeof id.bytes);
+  std::copy(id.bytes.begin(), id.bytes.end(), group.bytes.begin());
+  return group;
+}
+
+Hash128 id_of(const GroupId& group) {
+  Hash128 id;
+  std::copy(group.bytes.begin(), group.bytes.end(), id.bytes.begin());
+  return id;
+}
+
+CallFrame frame_of(wire::FrameType type, const Hash128& id, std::vector<std::uint8_t> payload) {
+  wire::FrameHeader header;
+  header.type = type;
+  header.group = group_of(id);
+  header.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  return {header, std::make_shared<const std::vector<std::uint8_t>>(std::move(payload))};
+}
+
+void add_values(wire::FrameType type, const Hash128& id, wire::Codec codec, std::span<const float> values,
+                std::vector<CallFrame>& frames) {
+  for (std::size_t chunk = 0, first = 0; first < values.size(); ++chunk) {
+    const std::size_t floats = wire::call_chunk_floats(values.size(), chunk);
+    std::vector<std::uint8_t> payload(wire::encoded_bytes(codec, floats));
+    averaging::encode(codec, values.subspan(first, floats), payload);
+    CallFrame frame = frame_of(type, id, std::move(payload));
+    frame.header.codec = codec;
+    frame.header.segment = static_cast<std::uint32_t>(chunk);
+    frames.push_back(std::move(frame));
+    first += floats;
+  }
+}
+
+Error breach(const std::string& why) { return {ErrorCode::corrupt, "a frame about calls: " + why}; }
+
+CallOutcome failed(const std::string& why) {
+  CallOutcome outcome;
+  outcome.failure = why;
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<CallFrame> frames_of(const OutgoingCall& call) {
+  std::vector<CallFrame> frames{frame_of(wire::FrameType::call, call.id, wire::encode(call.call))};
+  add_values(wire::FrameType::call_data, call.id, call.codec, call.values, frames);
+  return frames;
+}
+
+std::vector<CallFrame> frames_of(const OutgoingAnswer& answer) {
+  std::vector<CallFrame> frames{frame_of(wire::FrameType::answer, answer.id, wire::encode(answer.answer))};
+  add_values(wire::FrameType::answer_data, answer.id, answer.codec, answer.values, frames);
+  return frames;
+}
+
+void Calls::Assembly::expect(std::size_t floats) {
+  values.resize(floats);
+  missing = wire::call_chunk_count(floats);
+  chunks.assign(missing, false);
+}
+
+Status Calls::Assembly::take(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  const std::size_t chunk = header.segment;
+  if (chunk >= chunks.size() || chunks[chunk]) return breach("a chunk that nobody expects");
+  if (!wire::carries_results(header.codec)) return breach("a codec that leaves values out");
+  const std::size_t floats = wire::call_chunk_floats(values.size(), chunk);
+  if (payload.size() != wire::encoded_bytes(header.codec, floats)) return breach("a chunk of another size");
+  STARLING_TRY(
+      averaging::decode(header.codec, payload, std::span(values).subspan(chunk * wire::kCallChunkFloats, floats)));
+  chunks[chunk] = true;
+  --missing;
+  return {};
+}
+
+void Calls::call(OutgoingCall call, std::vector<CallFrame> frames) {
+  if (link_to_(call.holder) == nullptr) return call.done(failed("there is no link with the holder"));
+  Called& called = called_[{call.holder, call.id}];
+  called.floats = wire::answer_floats(call.call, call.width);
+  called.done = std::move(call.done);
+  std::deque<CallFrame>& queue = waiting_[call.holder].calls;
+  std::move(frames.begin(), frames.end(), std::back_inserter(queue));
+  pump(call.holder);
+}
+
+void Calls::call_off(const PeerId& holder, const Hash128& id) {
+  if (called_.erase({holder, id}) == 0) return;
+  forget_frames({holder, id});
+  if (Link* const link = link_to_(holder)) link->send_control(wire::FrameType::call_off, {}, group_of(id));
+}
+
+void Calls::answer(const PeerId& caller, std::vector<CallFrame> frames) {
+  if (link_to_(caller) == nullptr) return;  // it has called elsewhere
+  std::deque<CallFrame>& queue = waiting_[caller].answers;
+  std::move(frames.begin(), frames.end(), std::back_inserter(queue));
+  pump(caller);
+}
+
+void Calls::refuse(const PeerId& caller, const Hash128& id, const wire::Refusal& refusal) {
+  taken_.erase({caller, id});
+  if (Link* const link = link_to_(caller)) {
+    link->send_control(wire::FrameType::refusal, wire::encode(refusal), group_of(id));
+  }
+}
+
+void Calls::weigh(const PeerId& holder, const wire::Weights& weights) {
+  if (Link* const link = link_to_(holder)) link->send_control(wire::FrameType::weights, wire::encode(weights));
+}
+
+Result<bool> Calls::wants_frame(const Link& link, const wire::FrameHeader& header) const {
+  const Key key{link.info().peer, id_of(header.group)};
+  switch (header.type) {
+    case wire::FrameType::call_data:
+      return taken_.contains(key);  // its call may have been refused meanwhile
+    case wire::FrameType::answer:
+    case wire::FrameType::answer_data:
+      return called_.contains(key);  // the call may have been called off
+    default:
+      return true;
+  }
+}
+
+Status Calls::frame_received(Link& link, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  bytes_.received += frame_bytes(payload.size());
+  const PeerId peer = link.info().peer;
+  const Hash128 id = id_of(header.group);
+  switch (header.type) {
+    case wire::FrameType::call:
+      return take_call(peer, header, payload);
+    case wire::FrameType::call_data:
+      return take_call_data(peer, header, payload);
+    case wire::FrameType::call_off:
+      taken_.erase({peer, id});
+      if (taker_ != nullptr) taker_->called_off(peer, id);
+      return {};
+    case wire::FrameType::weights: {
+      STARLING_ASSIGN(const wire::Weights weights, wire::decode_weights(payload));
+      return taker_ != nullptr ? taker_->weighed(peer, weights) : Status();
+    }
+    case wire::FrameType::refusal: {
+      CallOutcome outcome;
+      STARLING_ASSIGN(outcome.refusal, wire::decode_refusal(payload));
+      forget_frames({peer, id});
+      end({peer, id}, std::move(outcome));
+      return {};
+    }
+    default:
+      return take_answer({peer, id}, header, payload);
+  }
+}
+
+Status Calls::take_call(const PeerId& caller, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  STARLING_ASSIGN(const wire::Call call, wire::decode_call(payload));
+  const Hash128 id = id_of(header.group);
+  if (taken_.contains({caller, id})) return breach("a call that has begun before");
+  std::optional<wire::Refusal> refusal = wire::Refusal{wire::RefusalReason::not_held, 0};
+  if (taker_ != nullptr) {
+    STARLING_ASSIGN(refusal, taker_->admit(caller, id, call));
+  }
+  if (refusal) {
+    refuse(caller, id, *refusal);
+    return {};
+  }
+  taken_[{caller, id}].assembly.expect(wire::call_floats(call, taker_->width()));
+  return {};
+}
+
+Status Calls::take_call_data(const PeerId& caller, const wire::FrameHeader& header,
+                             std::span<const std::uint8_t> payload) {
+  const auto found = taken_.find({caller, id_of(header.group)});
+  if (found == taken_.end()) return {};
+  Taken& taken = found->second;
+  STARLING_TRY(taken.assembly.take(header, payload));
+  taken.codec = header.codec;
+  if (taken.assembly.missing > 0) return {};
+  const Hash128 id = found->first.second;
+  std::vector<float> values = std::move(taken.assembly.values);
+  taken_.erase(found);
+  return taker_ != nullptr ? taker_->received(caller, id, std::move(values), header.codec) : Status();
+}
+
+Status Calls::take_answer(const Key& key, const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+  const auto found = called_.find(key);
+  if (found == called_.end()) return {};
+  Called& called = found->second;
+  if (header.type == wire::FrameType::answer) {
+    if (called.answer) return breach("a second answer");
+    STARLING_ASSIGN(called.answer, wire::decode_answer(payload));
+    called.assembly.expect(called.floats);
+    return {};
+  }
+  if (!called.answer) return breach("values before their answer");
+  STARLING_TRY(called.assembly.take(header, payload));
+  if (called.assembly.missing > 0) return {};
+  CallOutcome outcome;
+  outcome.answer = called.answer;
+  outcome.values = std::move(called.assembly.values);
+  end(key, std::move(outcome));
+  return {};
+}
+
+void Calls::end(const Key& key, CallOutcome outcome) {
+  const auto found = called_.find(key);
+  if (found == called_.end()) return;
+  const auto done = std::move(found->second.done);
+  called_.erase(found);
+  done(std::move(outcome));
+}
+
+void Calls::forget_frames(const Key& key) {
+  const auto found = waiting_.find(key.first);
+  if (found == waiting_.end()) return;
+  const GroupId group = group_of(key.second);
+  std::erase_if(found->second.calls, [&group](const CallFrame& frame) { return frame.header.group == group; });
+}
+
+void Calls::pump(const PeerId& peer) {
+  if (Link* const link = link_to_(peer)) link->pump();
+}
+
+bool Calls::next_frame(const Link& link, FrameToSend& frame) {
+  const auto found = waiting_.find(link.info().peer);
+  if (found == waiting_.end() || link_to_(link.info().peer) != &link) return false;
+  Waiting& waiting = found->second;
+  std::deque<CallFrame>& queue = waiting.answers.empty() ? waiting.calls : waiting.answers;
+  if (queue.empty()) return false;
+  const CallFrame next = std::move(queue.front());
+  queue.pop_front();
+  frame.frame.head.resize(wire::kFrameHeaderBytes);
+  wire::encode_header(next.header, std::span(frame.frame.head).first<wire::kFrameHeaderBytes>());
+  frame.frame.payload = *next.payload;
+  frame.owner = next.payload;
+  ++waiting.in_a_row;
+  bytes_.sent += frame_bytes(next.payload->size());
+  return true;
+}
+
+bool Calls::gives_way(const Link& link) const {
+  const auto found = waiting_.find(link.info().peer);
+  return found == waiting_.end() || found->second.in_a_row >= kCallsInARow;
+}
+
+void Calls::round_sent(const Link& link) {
+  const auto found = waiting_.find(link.info().peer);
+  if (found != waiting_.end()) found->second.in_a_row = 0;
+}
+
+void Calls::link_closed(const Link& link, const Error& why) {
+  const PeerId peer = link.info().peer;
+  if (link_to_(peer) != nullptr && link_to_(peer) != &link) return;  // frames went over the other link
+  waiting_.erase(peer);
+  std::erase_if(taken_, [&peer](const auto& taken) { return taken.first.first == peer; });
+  std::vector<Key> open;
+  for (const auto& [key, called] : called_) {
+    if (key.first == peer) open.push_back(key);
+  }
+  for (const Key& key : open) end(key, failed(why.message));
+  if (taker_ != nullptr) taker_->gone(peer);
+}
+
+}  // namespace starling::transport
