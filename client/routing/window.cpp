@@ -145,7 +145,7 @@ void Window::ask_forth(TimePoint now, const Weave::Step& step) {
   std::vector<std::int32_t> chosen(tokens * active);
   search_.choose(held, slots.outputs.first(tokens * grid_of(options_.model).scores()), chosen);
   micro_batch.crossed.push_back(
-      {Crossing(cells_, layers_[layer], options_.model.experts.active, std::move(chosen)), 0, {}});
+      {Crossing(cells_, layers_[layer], options_.model.experts.active, std::move(chosen)), 0, {}, {}});
   Crossed& crossed = micro_batch.crossed.back();
   const Crossing& crossing = crossed.crossing;
   // A result that nobody gives is 0, and finite.
@@ -158,6 +158,7 @@ void Window::ask_forth(TimePoint now, const Weave::Step& step) {
     parts.push_back({part.cell, static_cast<std::int64_t>(part.units()), part.tokens, {}});
   }
   crossed.answered_by.resize(parts.size());
+  crossed.kept_by.resize(parts.size());
   crossed.exchange =
       book_.begin(now, {static_cast<std::int32_t>(tokens), options_.answers_min, options_.budget}, std::move(parts));
   open_.emplace(crossed.exchange, std::move(open));
@@ -202,7 +203,7 @@ void Window::send(const CallBook::Send& send) {
   std::vector<float> inputs;
   if (open.is_back) {
     call.upstream = slots.results.subspan(part.first * width(), part.units() * width());
-    if (crossed.answered_by[number] == send.holder) call.kept = crossed.exchange;
+    if (crossed.kept_by[number] == send.holder) call.kept = crossed.exchange;
   }
   if (!call.kept) {
     inputs = rows_at(slots.inputs[open.layer], part.tokens, width());
@@ -239,6 +240,15 @@ void Window::on_refused(TimePoint now, ExchangeId exchange, std::size_t part, co
   move_on();
 }
 
+void Window::on_forgotten(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder) {
+  const auto found = open_.find(exchange);
+  if (found != open_.end() && part < found->second.parts.size()) {
+    const Open& open = found->second;
+    micro_batches_.at(open.micro_batch).crossed[open.layer].kept_by[open.parts[part]].reset();
+  }
+  on_refused(now, exchange, part, holder, Duration(0));
+}
+
 void Window::on_failed(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder) {
   book_.on_failed(now, exchange, part, holder);
   move_on();
@@ -265,7 +275,7 @@ void Window::end_exchange(const CallBook::Ended& ended) {
       if (ended.answered_by[i]) micro_batch.weighed_by[part.cell] = *ended.answered_by[i];
       continue;
     }
-    crossed.answered_by[number] = ended.answered_by[i];
+    crossed.answered_by[number] = crossed.kept_by[number] = ended.answered_by[i];
     if (!ended.answered_by[i]) crossed.crossing.lose(number);
     (ended.answered_by[i] ? outcome_.units : outcome_.units_lost) += static_cast<std::int64_t>(part.units());
   }

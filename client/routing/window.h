@@ -74,6 +74,8 @@ class Window {
   void on_answer(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder,
                  std::span<const float> values);
   void on_refused(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder, Duration not_for);
+  // The holder has not kept the inputs any more: it is called again, with them.
+  void on_forgotten(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder);
   void on_failed(TimePoint now, ExchangeId exchange, std::size_t part, const PeerId& holder);
   void on_gone(TimePoint now, const PeerId& holder);
   void on_timer(TimePoint now);
@@ -105,6 +107,7 @@ class Window {
     Crossing crossing;
     ExchangeId exchange = 0;
     std::vector<std::optional<PeerId>> answered_by;  // by part
+    std::vector<std::optional<PeerId>> kept_by;      // by part: who has its inputs
   };
   struct MicroBatch {
     std::size_t slots = 0;

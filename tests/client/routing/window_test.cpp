@@ -44,7 +44,7 @@ struct Bench final : Window::Mediator {
   struct Call {
     CallBook::Send send;
     wire::CellIndex cell = 0;
-    bool is_back = false;
+    bool is_back = false, is_kept = false;
     std::vector<std::int32_t> counts, rows;
     std::vector<float> inputs, upstream;
   };
@@ -67,8 +67,8 @@ struct Bench final : Window::Mediator {
 
   void send_call(const OutgoingCall& call) override {
     const auto copy = [](const auto& span) { return std::vector(span.begin(), span.end()); };
-    Call sent{call.send,       call.cell,         call.is_back,       copy(call.counts),
-              copy(call.rows), copy(call.inputs), copy(call.upstream)};
+    Call sent{call.send,         call.cell,       call.is_back,      call.kept.has_value(),
+              copy(call.counts), copy(call.rows), copy(call.inputs), copy(call.upstream)};
     const std::pair key{call.kept.value_or(call.send.exchange), call.cell};
     if (call.kept) {
       CHECK(sent.inputs.empty());
@@ -208,6 +208,32 @@ TEST_CASE("an answer of another size, or of values that are not finite, is none,
   }
   bench.window->on_answer(bench.now, 99, 0, peer(1), {});  // no exchange is this one
   bench.window->on_answer(bench.now, 1, 99, peer(1), {});  // no part is
+}
+
+TEST_CASE("a holder that has forgotten the inputs gets them again") {
+  Bench bench(1);
+  bench.window->start();
+  int forgotten = 0;
+  while (!bench.window->is_done()) {
+    if (bench.task) {
+      bench.compute();
+      continue;
+    }
+    REQUIRE_FALSE(bench.calls.empty());
+    const Bench::Call call = std::move(bench.calls.front());
+    bench.calls.pop_front();
+    if (!call.is_back || !call.is_kept) {
+      bench.answer(call);
+      continue;
+    }
+    ++forgotten;
+    bench.window->on_forgotten(bench.now, call.send.exchange, call.send.part, call.send.holder);
+    bench.window->on_timer(bench.now);
+    REQUIRE_FALSE(bench.calls.empty());
+    CHECK_FALSE(bench.calls.back().is_kept);
+  }
+  CHECK(forgotten > 0);
+  CHECK(bench.gradients == doctest::Approx(static_cast<double>(bench.window->outcome().units)));
 }
 
 TEST_CASE("a layer whose cells nobody holds is passed by") {
