@@ -1,8 +1,6 @@
 // The real starling-trainer, in its sandbox, with a trunk and the cells beside it.
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +15,7 @@
 #include "client/trainer_link/trainer_process.h"
 #include "shared/run/cells.h"
 #include "shared/state/initial_state.h"
+#include "tests/client/trainer_link/decoder_run.h"
 
 using namespace starling;
 using namespace starling::trainer_link;
@@ -27,35 +26,8 @@ constexpr SampleCount kMicroBatch = 4;
 constexpr std::size_t kMicroBatches = 3;
 constexpr SampleCount kSamples = kMicroBatch * static_cast<SampleCount>(kMicroBatches);
 
-UniqueFd file_of(const std::string& bytes) {
-  UniqueFd fd(::memfd_create("data", MFD_CLOEXEC));
-  REQUIRE(fd);
-  REQUIRE(::write(fd.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  return fd;
-}
-
 TrainerProcessOptions options_of(wire::ModelPiece piece) {
-  std::string text;
-  while (text.size() < 40'000) text += "the quick brown fox jumps over the lazy dog. ";
-  TrainerProcessOptions options;
-  options.program = STARLING_TRAINER;
-  wire::RunManifest& manifest = options.manifest;
-  manifest.run_id = "fox";
-  manifest.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = 32, .heads = 2, .context = 16};
-  manifest.model.mlp_width = 48;
-  manifest.model.experts.rows = 4;
-  manifest.model.experts.per_cell = 2;
-  manifest.data.train = {{}, static_cast<std::int64_t>(text.size())};
-  manifest.data.train.sha256.bytes.fill(1);
-  manifest.data.validation = {{}, 2'000};
-  manifest.data.validation.sha256.bytes.fill(2);
-  manifest.micro_batch_size = kMicroBatch;
-  manifest.flops_per_sample = wire::flops_per_sample(manifest.model);
-  REQUIRE(wire::check_manifest(manifest).ok());
-  manifest.model.experts.piece = piece;
-  options.train_data = file_of(text);
-  options.validation_data = file_of(text.substr(0, 2'000));
-  return options;
+  return testing::decoder_run(STARLING_TRAINER, piece, kMicroBatch);
 }
 
 PeerId self() {

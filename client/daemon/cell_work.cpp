@@ -1,0 +1,511 @@
+#include "client/daemon/cell_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/trainer_link/gradient_sum.h"
+#include "shared/base/verify.h"
+#include "shared/crypto/secrets.h"
+
+namespace starling::daemon {
+namespace {
+
+constexpr Duration kWaitMax = std::chrono::seconds(1);
+constexpr Duration kNotHeldFor = std::chrono::seconds(30);  // a holder that has let go, or paused, is left alone
+constexpr Duration kRetryAfter = std::chrono::seconds(1);   // the trainer is started again within that
+constexpr Duration kRefusedMin = std::chrono::milliseconds(20);
+
+std::int64_t in_ms(Duration duration) {
+  return std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(), 0,
+                                  wire::kCallBudgetMaxMs);
+}
+
+// Units of a token in one cell, at most.
+std::int64_t units_of_token(const wire::ModelOptions& model) {
+  return std::min(model.experts.active, model.experts.per_cell);
+}
+
+std::int64_t tokens_of(const wire::RunManifest& trunk, SampleCount samples) { return samples * trunk.model.context; }
+
+// Samples of a micro-batch of a window.
+SampleCount piece_size(const CellWorkOptions& options, SampleCount samples) {
+  const auto pieces = static_cast<SampleCount>(options.in_flight_max);
+  const auto most = static_cast<SampleCount>(wire::kCallUnitsMax) /
+                    (tokens_of(options.trunk, 1) * units_of_token(options.trunk.model));
+  return std::clamp<SampleCount>((samples + pieces - 1) / pieces, 1, std::max<SampleCount>(1, most));
+}
+
+serving::DeskOptions desk_options(const CellWorkOptions& options) {
+  serving::DeskOptions desk;
+  desk.width = static_cast<std::size_t>(options.trunk.model.width);
+  desk.bytes_max = options.desk_bytes;
+  desk.units_max =
+      std::min<std::int64_t>(wire::kCallUnitsMax, tokens_of(options.trunk, options.trunk.micro_batch_size) *
+                                                      units_of_token(options.trunk.model));
+  desk.batch_units = std::min(desk.batch_units, desk.units_max);
+  return desk;
+}
+
+routing::WindowOptions window_options(const CellWorkOptions& options) {
+  return {.model = options.trunk.model,
+          .in_flight_max = options.in_flight_max,
+          .answers_min = options.answers_min,
+          .budget = options.budget};
+}
+
+// The tray's room for a batch of others' calls: inputs, upstream and answer, rows and counts.
+std::size_t serving_floats(const CellWorkOptions& options) {
+  const auto units = static_cast<std::size_t>(desk_options(options).units_max);
+  const auto width = static_cast<std::size_t>(options.trunk.model.width);
+  return units * (3 * width + 1) + static_cast<std::size_t>(options.trunk.model.experts.per_cell);
+}
+
+serving::Call call_at_desk(const PeerId& caller, const Hash128& id, const wire::Call& call) {
+  serving::Call at_desk{.key = {caller, id}, .cell = call.cell, .is_back = call.is_back, .round = call.round};
+  at_desk.counts = call.counts;
+  at_desk.rows = call.rows;
+  at_desk.inputs = call.inputs;
+  at_desk.budget = std::chrono::milliseconds(call.budget_ms);
+  at_desk.kept = call.kept;
+  return at_desk;
+}
+
+// Nothing for a breach of the protocol.
+std::optional<wire::Refusal> told(const serving::Refusal& refusal) {
+  using Reason = serving::Refusal::Reason;
+  switch (refusal.reason) {
+    case Reason::busy:
+      return wire::Refusal{wire::RefusalReason::busy, in_ms(refusal.wait)};
+    case Reason::stepping:
+      return wire::Refusal{wire::RefusalReason::stepping, in_ms(refusal.wait)};
+    case Reason::not_held:
+      return wire::Refusal{wire::RefusalReason::not_held, 0};
+    case Reason::forgotten:
+      return wire::Refusal{wire::RefusalReason::forgotten, 0};
+    case Reason::paused:
+      return wire::Refusal{wire::RefusalReason::paused, 0};
+    case Reason::invalid:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Duration left_alone_for(const wire::Refusal& refusal) {
+  const bool is_away = refusal.reason == wire::RefusalReason::not_held || refusal.reason == wire::RefusalReason::paused;
+  return is_away ? kNotHeldFor : std::max<Duration>(kRefusedMin, std::chrono::milliseconds(refusal.wait_ms));
+}
+
+// Puts values one behind the other into a tray.
+class Placer {
+ public:
+  explicit Placer(std::span<float> tray) : rest_(tray) {}
+  std::span<float> take(std::size_t count) {
+    VERIFY(count <= rest_.size());
+    const std::span<float> taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+  std::span<const float> put(std::span<const float> values) {
+    const std::span<float> there = take(values.size());
+    std::copy(values.begin(), values.end(), there.begin());
+    return there;
+  }
+  std::span<const std::int32_t> put(std::span<const std::int32_t> values) {
+    const std::span<float> there = take(values.size());
+    auto* const numbers = reinterpret_cast<std::int32_t*>(there.data());
+    std::copy(values.begin(), values.end(), numbers);
+    return {numbers, values.size()};
+  }
+
+ private:
+  std::span<float> rest_;
+};
+
+}  // namespace
+
+CellWork::CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer_link::TrainerProcess& trainer,
+                   const Clock& clock, std::function<void()> calls_wait)
+    : options_(std::move(options)),
+      net_(net),
+      trainer_(trainer),
+      clock_(clock),
+      calls_wait_(std::move(calls_wait)),
+      cells_(wire::cells_of(options_.trunk.model)),
+      desk_(desk_options(options_)) {
+  net_.take_calls_by(this);
+}
+
+CellWork::~CellWork() { net_.take_calls_by(nullptr); }
+
+Status CellWork::prepare() {
+  const std::size_t window =
+      Window::tray_floats(window_options(options_), piece_size(options_, options_.trunk.micro_batch_size));
+  const std::size_t serving = serving_floats(options_);
+  STARLING_TRY(trainer_.tasks().make_tray(window + serving));
+  window_tray_ = trainer_.tasks().tray().first(window);
+  serving_tray_ = trainer_.tasks().tray().last(serving);
+  return {};
+}
+
+Result<std::span<float>> CellWork::hold(wire::CellIndex cell) {
+  STARLING_ASSIGN(const trainer_link::CellMemory memory, trainer_.tasks().hold(cell));
+  HeldCell& held = held_[cell];
+  held.memory = memory;
+  held.sum.assign(memory.gradient.size(), 0.0F);
+  return memory.parameters;
+}
+
+void CellWork::serve_cell(wire::CellIndex cell, RoundIndex round) {
+  held_.at(cell).round = round;
+  const MutexLock lock(mutex_);
+  desk_.hold(cell, cells_[static_cast<std::size_t>(cell)].experts, round);
+}
+
+void CellWork::let_go(wire::CellIndex cell) {
+  if (held_.erase(cell) == 0) return;
+  trainer_.tasks().let_go(cell);
+  const MutexLock lock(mutex_);
+  for (const serving::CallKey& key : desk_.let_go(cell)) refuse(key, {wire::RefusalReason::not_held, 0});
+}
+
+void CellWork::set_holders(const std::map<wire::CellIndex, std::vector<PeerId>>& holders) {
+  for (wire::CellIndex cell = 0; static_cast<std::size_t>(cell) < cells_.size(); ++cell) {
+    const auto found = holders.find(cell);
+    holders_.set(cell, found != holders.end() ? found->second : std::vector<PeerId>());
+  }
+}
+
+Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, std::span<float> into) {
+  const TimePoint began = clock_.now();
+  std::vector<wire::SampleRange> pieces;
+  const SampleCount size = piece_size(options_, samples.count);
+  for (SampleCount first = 0; first < samples.count; first += size) {
+    wire::SampleRange piece = samples;
+    piece.first += first;
+    piece.count = std::min(size, samples.count - first);
+    pieces.push_back(piece);
+  }
+  trainer_.tasks().begin_window();
+  own_ = {.round = samples.round, .open = {}, .forth = {}};
+  task_.reset();
+  {
+    const MutexLock lock(mutex_);
+    ended_.clear();
+    to_self_.clear();
+    signals_.has_window = true;
+  }
+  Window window(window_options(options_), std::move(pieces), holders_, window_tray_, *this);
+  const Status status = run_window(window);
+  end_window();
+  STARLING_TRY(status);
+  STARLING_TRY(trainer_.add_window(into));
+  tell_weights(window.outcome(), samples.round);
+  return session::BatchReport{samples.count, window.outcome().loss_sum, to_seconds(clock_.now() - began)};
+}
+
+Status CellWork::run_window(Window& window) {
+  window.start();
+  while (!window.is_done()) {
+    take_ended(window);
+    window.on_timer(clock_.now());
+    if (task_) {
+      const routing::TrunkTask task = *std::exchange(task_, std::nullopt);
+      STARLING_ASSIGN(const double loss, trainer_.tasks().run(task));
+      window.on_computed(clock_.now(), loss);
+      (void)serve_batch();  // others' calls have the next turn
+    } else if (!serve_batch()) {
+      wait(window);
+    }
+  }
+  return {};
+}
+
+void CellWork::wait(const Window& window) {
+  const Duration most = std::clamp<Duration>(window.next_deadline() - clock_.now(), Duration(0), kWaitMax);
+  const MutexLock lock(mutex_);
+  if (!signals_.is_new) changed_.wait_for(mutex_, most);
+  signals_.is_new = false;
+}
+
+void CellWork::take_ended(Window& window) {
+  std::deque<Ended> ended;
+  {
+    const MutexLock lock(mutex_);
+    ended.swap(ended_);
+  }
+  for (const Ended& each : ended) {
+    const auto& [exchange, part, holder] = std::tie(each.place.exchange, each.place.part, each.place.holder);
+    const auto open = own_.open.find(each.place);
+    if (open == own_.open.end() || open->second != each.id) continue;  // its window has ended
+    own_.open.erase(open);
+    const TimePoint now = clock_.now();
+    if (each.outcome.answer) {
+      window.on_answer(now, exchange, part, holder, each.outcome.values);
+    } else if (!each.outcome.refusal) {
+      window.on_failed(now, exchange, part, holder);
+    } else if (each.outcome.refusal->reason == wire::RefusalReason::forgotten) {
+      window.on_forgotten(now, exchange, part, holder);
+    } else {
+      window.on_refused(now, exchange, part, holder, left_alone_for(*each.outcome.refusal));
+    }
+  }
+}
+
+void CellWork::end_window() {
+  for (const auto& [place, id] : own_.open) {
+    if (place.holder != options_.self) net_.call_off(place.holder, id);
+  }
+  bool calls_wait = false;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [id, place] : to_self_) desk_.drop({options_.self, id});
+    signals_.has_window = false;
+    calls_wait = desk_.view(clock_.now()).calls > 0;
+  }
+  if (calls_wait) calls_wait_();
+}
+
+void CellWork::tell_weights(const Window::Outcome& outcome, RoundIndex round) {
+  std::map<PeerId, wire::Weights> weights;
+  for (const auto& [where, samples] : outcome.weights) {  // in the order of cells
+    wire::Weights& told = weights[where.second];
+    told.round = round;
+    told.cells.push_back(where.first);
+    told.samples.push_back(samples);
+  }
+  for (auto& [holder, told] : weights) {
+    if (holder != options_.self) {
+      net_.weigh(holder, std::move(told));
+    } else {
+      (void)weighed(holder, told);
+    }
+  }
+}
+
+void CellWork::start_task(const routing::TrunkTask& task) { task_ = task; }
+
+void CellWork::send_call(const routing::OutgoingCall& call) {
+  const Place place{call.send.exchange, call.send.part, call.send.holder};
+  Hash128 id;
+  crypto::fill_random(id.bytes);
+  own_.open[place] = id;
+  if (!call.is_back) own_.forth[{place.exchange, call.cell, place.holder}] = id;
+  wire::Call head{.cell = call.cell, .is_back = call.is_back, .round = own_.round};
+  head.counts.assign(call.counts.begin(), call.counts.end());
+  head.rows.assign(call.rows.begin(), call.rows.end());
+  head.inputs = 1 + *std::max_element(call.rows.begin(), call.rows.end());
+  head.budget_ms = std::max<std::int64_t>(1, in_ms(call.send.budget));
+  if (call.kept) {
+    const auto forth = own_.forth.find({*call.kept, call.cell, place.holder});
+    VERIFY(forth != own_.forth.end());
+    head.kept = forth->second;
+  }
+  std::vector<float> values(call.inputs.begin(), call.inputs.end());
+  values.insert(values.end(), call.upstream.begin(), call.upstream.end());
+  if (place.holder == options_.self) return call_self(place, id, head, values);
+  transport::OutgoingCall outgoing{.holder = place.holder, .id = id, .call = std::move(head), .codec = options_.codec};
+  outgoing.width = width();
+  outgoing.values = std::move(values);
+  outgoing.done = [this, place, id](transport::CallOutcome outcome) {
+    const MutexLock lock(mutex_);
+    note_end({place, id, std::move(outcome)});
+  };
+  net_.call(std::move(outgoing));
+}
+
+void CellWork::call_self(const Place& place, const Hash128& id, const wire::Call& call, std::span<const float> values) {
+  const MutexLock lock(mutex_);
+  const serving::CallKey key{options_.self, id};
+  const serving::Admission admission = desk_.admit(clock_.now(), call_at_desk(options_.self, id, call));
+  transport::CallOutcome outcome;
+  if (admission.refusal) {
+    outcome.refusal = told(*admission.refusal);
+    outcome.failure = admission.refusal->breach.message;
+    return note_end({place, id, std::move(outcome)});
+  }
+  const std::span<float> room = desk_.room(key);
+  VERIFY(room.size() == values.size());
+  std::copy(values.begin(), values.end(), room.begin());
+  if (const Status status = desk_.on_received(key); !status.ok()) {
+    outcome.failure = status.error().message;
+    return note_end({place, id, std::move(outcome)});
+  }
+  to_self_[id] = place;
+  signals_.is_new = true;
+}
+
+void CellWork::note_end(Ended ended) {
+  ended_.push_back(std::move(ended));
+  signals_.is_new = true;
+  changed_.notify_all();
+}
+
+void CellWork::serve() {
+  while (serve_batch()) {
+  }
+}
+
+bool CellWork::serve_batch() {
+  const std::optional<Serving> serving = take_batch();
+  if (!serving) return false;
+  const TimePoint began = clock_.now();
+  const Status status = compute(*serving);
+  const Duration took = clock_.now() - began;
+  std::vector<serving::Answered> answers;
+  {
+    const MutexLock lock(mutex_);
+    if (status.ok()) {
+      answers = desk_.on_computed(clock_.now(), to_seconds(took), serving->answer);
+    } else {
+      for (const serving::CallKey& key : desk_.on_computing_failed()) {
+        refuse(key, {wire::RefusalReason::busy, in_ms(kRetryAfter)});
+      }
+    }
+  }
+  const auto held = held_.find(serving->task.cell);
+  const RoundIndex round = held != held_.end() ? held->second.round : 0;
+  send_answers(std::move(answers), {round, in_ms(took), desk_options(options_).units_max});
+  return true;
+}
+
+std::optional<CellWork::Serving> CellWork::take_batch() {
+  const MutexLock lock(mutex_);
+  desk_.on_timer(clock_.now());
+  for (const serving::CallKey& key : desk_.take_expired()) refuse(key, {wire::RefusalReason::busy, 0});
+  const std::optional<serving::Batch> batch = desk_.take(clock_.now());
+  if (!batch) return std::nullopt;
+  Placer placer(serving_tray_);
+  Serving serving;
+  serving.task.cell = batch->cell;
+  serving.task.is_back = batch->is_back;
+  serving.task.counts = placer.put(batch->counts);
+  serving.task.rows = placer.put(batch->rows);
+  serving.task.inputs = placer.put(batch->inputs);
+  serving.task.upstream = placer.put(batch->upstream);
+  serving.answer = placer.take(batch->is_back ? batch->inputs.size() : batch->rows.size() * width());
+  serving.task.answer = serving.answer;
+  return serving;
+}
+
+// The gradient that the trainer adds to holds one batch at most: it is moved to the sum when the batch is whole.
+Status CellWork::compute(const Serving& serving) {
+  const auto found = held_.find(serving.task.cell);
+  if (found == held_.end()) return Error{ErrorCode::not_found, "compute for others: the cell is not held any more"};
+  HeldCell& held = found->second;
+  Status status = trainer_.tasks().run(serving.task);
+  if (status.ok() && !trainer_link::all_finite(serving.answer)) {
+    status = Error{ErrorCode::corrupt, "compute for others: a value is not finite"};
+  }
+  if (!serving.task.is_back) return status;
+  if (status.ok()) status = trainer_link::add_gradient(held.memory.gradient, held.sum);
+  std::fill(held.memory.gradient.begin(), held.memory.gradient.end(), 0.0F);
+  if (status.ok()) held.is_empty = false;
+  return status;
+}
+
+void CellWork::send_answers(std::vector<serving::Answered> answers, const wire::Answer& answer) {
+  std::vector<transport::OutgoingAnswer> outgoing;
+  {
+    const MutexLock lock(mutex_);
+    for (serving::Answered& each : answers) {
+      const CallEnd end = end_of(each.key);
+      if (end.place) {
+        transport::CallOutcome outcome;
+        outcome.answer = answer;
+        outcome.values = std::move(each.values);
+        note_end({*end.place, each.key.id, std::move(outcome)});
+      } else if (end.codec) {
+        outgoing.push_back({.caller = each.key.caller, .id = each.key.id, .answer = answer, .codec = *end.codec});
+        outgoing.back().values = std::move(each.values);
+      }
+    }
+  }
+  for (transport::OutgoingAnswer& each : outgoing) net_.answer(std::move(each));  // encodes, which takes time
+}
+
+CellWork::CallEnd CellWork::end_of(const serving::CallKey& key) {
+  CallEnd end;
+  if (const auto found = codecs_.find(key); found != codecs_.end()) {
+    end.codec = found->second;
+    codecs_.erase(found);
+  }
+  if (key.caller != options_.self) return end;
+  if (const auto found = to_self_.find(key.id); found != to_self_.end()) {
+    end.place = found->second;
+    to_self_.erase(found);
+  }
+  return end;
+}
+
+void CellWork::refuse(const serving::CallKey& key, const wire::Refusal& refusal) {
+  const CallEnd end = end_of(key);
+  if (key.caller != options_.self) return net_.refuse(key.caller, key.id, refusal);
+  if (!end.place) return;
+  transport::CallOutcome outcome;
+  outcome.refusal = refusal;
+  note_end({*end.place, key.id, std::move(outcome)});
+}
+
+bool CellWork::take_gradient(wire::CellIndex cell, std::span<float> into, SampleCount& samples) {
+  HeldCell& held = held_.at(cell);
+  VERIFY(into.size() == held.sum.size());
+  {
+    const MutexLock lock(mutex_);
+    samples = desk_.take_weights(cell).samples;
+  }
+  std::copy(held.sum.begin(), held.sum.end(), into.begin());
+  std::fill(held.sum.begin(), held.sum.end(), 0.0F);
+  return !std::exchange(held.is_empty, true);
+}
+
+std::size_t CellWork::width() const { return static_cast<std::size_t>(options_.trunk.model.width); }
+
+Result<std::optional<wire::Refusal>> CellWork::admit(const PeerId& caller, const Hash128& id, const wire::Call& call) {
+  const MutexLock lock(mutex_);
+  const serving::Admission admission = desk_.admit(clock_.now(), call_at_desk(caller, id, call));
+  if (!admission.refusal) return std::optional<wire::Refusal>();
+  const std::optional<wire::Refusal> refusal = told(*admission.refusal);
+  if (!refusal) return Error{ErrorCode::corrupt, admission.refusal->breach.message};
+  return refusal;
+}
+
+Status CellWork::received(const PeerId& caller, const Hash128& id, std::vector<float> values, wire::Codec codec) {
+  bool is_idle = false;
+  {
+    const MutexLock lock(mutex_);
+    const serving::CallKey key{caller, id};
+    const std::span<float> room = desk_.room(key);
+    if (room.empty()) return {};  // its time is over
+    VERIFY(room.size() == values.size());
+    std::copy(values.begin(), values.end(), room.begin());
+    STARLING_TRY(desk_.on_received(key));
+    codecs_[key] = codec;
+    signals_.is_new = true;
+    changed_.notify_all();
+    is_idle = !signals_.has_window;
+  }
+  if (is_idle) calls_wait_();
+  return {};
+}
+
+void CellWork::called_off(const PeerId& caller, const Hash128& id) {
+  const MutexLock lock(mutex_);
+  desk_.drop({caller, id});
+  codecs_.erase({caller, id});
+}
+
+Status CellWork::weighed(const PeerId& caller, const wire::Weights& weights) {
+  const MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < weights.cells.size(); ++i) {
+    desk_.add_weight(caller, weights.cells[i], weights.samples[i]);
+  }
+  return {};
+}
+
+void CellWork::gone(const PeerId& caller) {
+  const MutexLock lock(mutex_);
+  desk_.on_gone(caller);
+  std::erase_if(codecs_, [&caller](const auto& entry) { return entry.first.caller == caller; });
+}
+
+}  // namespace starling::daemon

@@ -1,0 +1,244 @@
+// Volunteers that train a model in cells together: real links over TLS, and real trainers.
+#include "client/daemon/cell_work.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <thread>
+
+#include "shared/run/cells.h"
+#include "shared/state/initial_state.h"
+#include "tests/client/trainer_link/decoder_run.h"
+#include "tests/client/transport/swarm.h"
+
+using namespace starling;
+using namespace starling::daemon;
+using transport::testing::kPatience;
+using transport::testing::Member;
+using transport::testing::wait_until;
+
+namespace {
+
+constexpr std::size_t kVolunteers = 3;
+constexpr std::size_t kHolders = 2;
+constexpr SampleCount kBatch = 12;
+
+trainer_link::TrainerProcessOptions run_of(wire::ModelPiece piece) {
+  return trainer_link::testing::decoder_run(STARLING_TRAINER, piece, kBatch);
+}
+
+wire::SampleRange samples_of(std::size_t volunteer) {
+  return {0, static_cast<int>(volunteer), 0, kBatch, wire::kNoEpoch};
+}
+
+bool holds(std::size_t volunteer, std::size_t cell) {
+  return (volunteer + kVolunteers - cell % kVolunteers) % kVolunteers < kHolders;
+}
+
+class Volunteer {
+ public:
+  Volunteer(std::size_t number, Member& member, wire::Codec codec) : number_(number), member_(member) {
+    auto made = trainer_link::TrainerProcess::create(run_of(wire::kTrunk));
+    REQUIRE(made.ok());
+    trainer_ = std::move(*made);
+    REQUIRE(trainer_->initialize().ok());
+    CellWorkOptions options{.trunk = run_of(wire::kTrunk).manifest, .self = member.id, .codec = codec};
+    work_ =
+        std::make_unique<CellWork>(std::move(options), *member.net, *trainer_, clock_, [this] { calls_wait_ = true; });
+    REQUIRE(work_->prepare().ok());
+    gradient.resize(trainer_->layout().parameter_count);
+  }
+  ~Volunteer() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    work_.reset();
+  }
+
+  void take_cells(const std::vector<std::unique_ptr<Member>>& members) {
+    const std::size_t cells = wire::cells_of(run_of(wire::kTrunk).manifest.model).size();
+    std::map<wire::CellIndex, std::vector<PeerId>> holders;
+    for (std::size_t i = 0; i < cells; ++i) {
+      const auto cell = static_cast<wire::CellIndex>(i);
+      for (std::size_t other = 0; other < members.size(); ++other) {
+        if (holds(other, i)) holders[cell].push_back(members[other]->id);
+      }
+      if (!holds(number_, i)) continue;
+      const auto parameters = work_->hold(cell);
+      REQUIRE(parameters.ok());
+      const wire::RunManifest manifest = run_of(cell).manifest;
+      std::vector<float> state(wire::state_size(manifest));
+      state::fill_initial_state(manifest, state);
+      std::copy_n(state.begin(), parameters->size(), parameters->begin());
+      work_->serve_cell(cell, 0);
+      held.push_back(cell);
+    }
+    work_->set_holders(holders);
+  }
+
+  // Trains one batch on a work thread of its own, which answers others' calls afterwards.
+  void begin() {
+    thread_ = std::thread([this] {
+      outcome = work_->train(samples_of(number_), gradient);
+      is_done = true;
+      while (!stop_) {
+        if (calls_wait_.exchange(false)) work_->serve();
+        std::this_thread::yield();
+      }
+    });
+  }
+  void end() {
+    stop_ = true;
+    thread_.join();
+    stop_ = false;
+  }
+  // On the work thread's behalf, when that has ended.
+  CellWork& work() { return *work_; }
+  [[nodiscard]] int trainer_pid() const { return trainer_->view().pid; }
+
+  std::vector<float> gradient;  // the trunk's
+  std::vector<wire::CellIndex> held;
+  Result<session::BatchReport> outcome = Error{ErrorCode::unavailable, "not trained yet"};
+  std::atomic<bool> is_done = false;
+
+ private:
+  std::size_t number_;
+  Member& member_;
+  SystemClock clock_;
+  std::unique_ptr<trainer_link::TrainerProcess> trainer_;
+  std::atomic<bool> calls_wait_ = false;
+  std::atomic<bool> stop_ = false;
+  std::unique_ptr<CellWork> work_;
+  std::thread thread_;
+};
+
+struct Swarm {
+  explicit Swarm(wire::Codec codec = wire::Codec::fp32) {
+    std::vector<wire::Endpoint> endpoints;
+    for (std::size_t i = 0; i < kVolunteers; ++i) members.push_back(std::make_unique<Member>(project));
+    for (const auto& member : members) endpoints.push_back(member->endpoint());
+    for (std::size_t i = 0; i < kVolunteers; ++i) {
+      members[i]->net->link_with_holders(endpoints, members[i]->endpoint());
+      volunteers.push_back(std::make_unique<Volunteer>(i, *members[i], codec));
+    }
+    for (const auto& volunteer : volunteers) volunteer->take_cells(members);
+    for (const auto& member : members) {
+      wait_until([&member] { return member->net->stats().links_up == kVolunteers - 1; });
+    }
+  }
+
+  void run(const std::function<void()>& meanwhile = {}) {
+    for (const auto& volunteer : volunteers) volunteer->begin();
+    if (meanwhile) meanwhile();
+    for (const auto& volunteer : volunteers) {
+      wait_until([&volunteer] { return volunteer->is_done.load(); });
+    }
+  }
+
+  // The whole model's gradient, summed over all samples; `weights` by cell.
+  std::vector<float> gradient(std::vector<SampleCount>& weights) {
+    for (const auto& volunteer : volunteers) volunteer->end();
+    const wire::ModelOptions model = run_of(wire::kTrunk).manifest.model;
+    const std::vector<wire::Cell> cells = wire::cells_of(model);
+    std::vector<float> whole(cells.back().offset + cells.back().count, 0.0F);
+    weights.assign(cells.size(), 0);
+    for (const auto& volunteer : volunteers) {
+      if (!volunteer->outcome.ok()) continue;
+      for (std::size_t i = 0; i < volunteer->gradient.size(); ++i) whole[i] += volunteer->gradient[i];
+    }
+    for (const auto& volunteer : volunteers) {
+      for (const wire::CellIndex cell : volunteer->held) {
+        const wire::Cell& place = cells[static_cast<std::size_t>(cell)];
+        std::vector<float> part(place.count);
+        SampleCount samples = 0;
+        (void)volunteer->work().take_gradient(cell, part, samples);
+        weights[static_cast<std::size_t>(cell)] += samples;
+        for (std::size_t i = 0; i < part.size(); ++i) whole[place.offset + i] += part[i];
+      }
+    }
+    return whole;
+  }
+
+  transport::testing::Project project;
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<std::unique_ptr<Volunteer>> volunteers;
+};
+
+// One process with the whole model, which computes for these volunteers' samples.
+struct Whole {
+  explicit Whole(const std::vector<std::size_t>& volunteers) {
+    auto made = trainer_link::TrainerProcess::create(run_of(wire::kWholeModel));
+    REQUIRE(made.ok());
+    REQUIRE((*made)->initialize().ok());
+    gradient.resize((*made)->layout().parameter_count);
+    for (const std::size_t volunteer : volunteers) {
+      const auto report = (*made)->train_batch(samples_of(volunteer), gradient);
+      REQUIRE_MESSAGE(report.ok(), report.error().message);
+      losses.push_back(report->loss_sum);
+    }
+  }
+  std::vector<float> gradient;
+  std::vector<double> losses;
+};
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) squares += std::pow(static_cast<double>(a[i]) - b[i], 2);
+  return std::sqrt(squares);
+}
+
+double norm(const std::vector<float>& a) { return distance(a, std::vector<float>(a.size(), 0.0F)); }
+
+}  // namespace
+
+TEST_CASE("three volunteers with some cells each compute the gradient of the whole model") {
+  for (const auto& [codec, error_max] : {std::pair{wire::Codec::fp32, 1e-6}, {wire::Codec::int8, 0.05}}) {
+    Swarm swarm(codec);
+    const Whole whole({0, 1, 2});
+    swarm.run();
+    for (std::size_t i = 0; i < kVolunteers; ++i) {
+      const Result<session::BatchReport>& outcome = swarm.volunteers[i]->outcome;
+      REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
+      CHECK(outcome->samples == kBatch);
+      CHECK(outcome->loss_sum == doctest::Approx(whole.losses[i]).epsilon(error_max));
+    }
+    wait_until([&] { return swarm.members[0]->net->stats().call_bytes_sent > 0; });
+    std::vector<SampleCount> weights;
+    const std::vector<float> gradient = swarm.gradient(weights);
+    const double error = distance(gradient, whole.gradient) / norm(whole.gradient);
+    MESSAGE(wire::to_string(codec) << ": relative error of the gradient " << error);
+    CHECK(error < error_max);
+  }
+}
+
+TEST_CASE("a trainer that is killed costs its own window, and nothing of the others'") {
+  Swarm swarm;
+  swarm.run([&swarm] {
+    // It has computed a segment, or for others.
+    wait_until([&] { return swarm.members[0]->net->stats().call_bytes_sent > 0; });
+    CHECK(::kill(swarm.volunteers[0]->trainer_pid(), SIGKILL) == 0);
+  });
+  for (std::size_t i = 1; i < kVolunteers; ++i) {
+    const Result<session::BatchReport>& outcome = swarm.volunteers[i]->outcome;
+    CHECK_MESSAGE(outcome.ok(), outcome.error().message);
+  }
+}
+
+TEST_CASE("a holder that is gone is replaced by the other one") {
+  Swarm swarm;
+  const Whole whole({0, 1});
+  swarm.volunteers[0]->begin();
+  swarm.volunteers[1]->begin();
+  wait_until([&] { return swarm.members[2]->net->stats().call_bytes_received > 0; });
+  swarm.members[2]->net->deny(std::vector{swarm.members[0]->id, swarm.members[1]->id});  // its links end
+  for (std::size_t i = 0; i < 2; ++i) {
+    wait_until([&] { return swarm.volunteers[i]->is_done.load(); });
+    const Result<session::BatchReport>& outcome = swarm.volunteers[i]->outcome;
+    REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
+    CHECK(outcome->samples == kBatch);
+    CHECK(outcome->loss_sum == doctest::Approx(whole.losses[i]).epsilon(1e-6));  // each result came from somebody
+  }
+}
