@@ -199,7 +199,7 @@ std::optional<Batch> Desk::take(TimePoint now) {
   // Several calls need room for a copy of their values.
   std::vector<OpenCall> calls = queue_.take_batch({options_.batch_units, options_.bytes_max - bytes_});
   if (calls.empty()) return std::nullopt;
-  UnderWay& batch = under_way_.emplace();
+  BatchUnderWay& batch = under_way_.emplace();
   batch.calls = std::move(calls);
   batch.done_at = now;
   for (const OpenCall& open : batch.calls) batch.done_at += open.expected;
@@ -219,7 +219,7 @@ std::optional<Batch> Desk::take(TimePoint now) {
 
 std::vector<Answered> Desk::on_computed(TimePoint now, double seconds, std::span<const float> answer) {
   if (!under_way_) return {};
-  UnderWay done = *std::exchange(under_way_, std::nullopt);
+  BatchUnderWay done = *std::exchange(under_way_, std::nullopt);
   bytes_ -= done.merged_bytes;
   done.merged = {};
   const std::vector<Share> shares = shares_of(done.calls);

@@ -57,6 +57,14 @@ struct Answered {
   std::vector<float> values;  // results [units, width]; on the way back the gradient of the inputs [rows, width]
 };
 
+// The calls that are being computed.
+struct BatchUnderWay {
+  std::vector<OpenCall> calls;
+  Merged merged;                   // if they are several
+  std::uint64_t merged_bytes = 0;  // the size of `merged`
+  TimePoint done_at{};             // this is expected
+};
+
 class Desk {
  public:
   explicit Desk(const DeskOptions& options);
@@ -115,12 +123,6 @@ class Desk {
     int experts = 0;
     RoundIndex round = 0;
   };
-  struct UnderWay {
-    std::vector<OpenCall> calls;
-    Merged merged;                   // if they are several
-    std::uint64_t merged_bytes = 0;  // the size of `merged`
-    TimePoint done_at{};             // this is expected
-  };
 
   [[nodiscard]] Status check(const Call& call, int experts) const;
   // Among calls under way whose answers are wanted: whether one has this key; the number of those of this caller.
@@ -140,7 +142,7 @@ class Desk {
   bool is_paused_ = false;
   std::map<wire::CellIndex, Holding> held_;
   CallQueue queue_;
-  std::optional<UnderWay> under_way_;
+  std::optional<BatchUnderWay> under_way_;
   std::uint64_t bytes_ = 0;  // without kept inputs
   KeptInputs kept_;
   ComputeTimes times_;

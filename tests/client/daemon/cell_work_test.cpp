@@ -40,7 +40,7 @@ bool holds(std::size_t volunteer, std::size_t cell) {
 
 class Volunteer {
  public:
-  Volunteer(std::size_t number, Member& member, wire::Codec codec) : number_(number), member_(member) {
+  Volunteer(std::size_t number, const Member& member, wire::Codec codec) : number_(number) {
     auto made = trainer_link::TrainerProcess::create(run_of(wire::kTrunk));
     REQUIRE(made.ok());
     trainer_ = std::move(*made);
@@ -105,7 +105,6 @@ class Volunteer {
 
  private:
   std::size_t number_;
-  Member& member_;
   SystemClock clock_;
   std::unique_ptr<trainer_link::TrainerProcess> trainer_;
   std::atomic<bool> calls_wait_ = false;
