@@ -42,7 +42,7 @@ struct CellWorkOptions {
 
 class CellWork final : public transport::CallTaker, private routing::Window::Mediator {
  public:
-  // The references outlive this. `calls_wait` is called on the net thread when others' calls wait and no window is
+  // The references outlive this. `calls_wait` may be called on any thread, when others' calls wait and no window is
   // under way: serve() is due then, on the work thread.
   CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer_link::TrainerProcess& trainer,
            const Clock& clock, std::function<void()> calls_wait);
