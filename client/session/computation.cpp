@@ -59,13 +59,17 @@ void Computation::on_failed(TimePoint now, std::string why) {
   wait(now, std::move(why));
 }
 
+// The next computation, of other samples, does not wait unless nothing between is fine: where rounds are short, leases
+// of broken samples would be over before a sample that is fine proves that they are at fault.
 void Computation::on_not_finite(TimePoint now, std::string why) {
   lacking_since_.reset();
   failed_at_.reset();
   log_warning("trainer: {}", why);
   failed_ = 0;
   if (++not_finite_ == kNotFiniteMax + 1) trouble_ = failure_for_others(why);
-  wait(now, std::move(why));
+  if (not_finite_ > kNotFiniteMax) return wait(now, std::move(why));
+  not_before_ = now;
+  failure_ = std::move(why);
 }
 
 void Computation::on_lacking(TimePoint now, std::string what) {
