@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/routing/tray_cutter.h"
 #include "client/trainer_link/gradient_sum.h"
 #include "shared/base/verify.h"
 #include "shared/crypto/secrets.h"
@@ -94,32 +95,6 @@ Duration left_alone_for(const wire::Refusal& refusal) {
   const bool is_away = refusal.reason == wire::RefusalReason::not_held || refusal.reason == wire::RefusalReason::paused;
   return is_away ? kNotHeldFor : std::max<Duration>(kRefusedMin, std::chrono::milliseconds(refusal.wait_ms));
 }
-
-// Puts values one behind the other into a tray.
-class Placer {
- public:
-  explicit Placer(std::span<float> tray) : rest_(tray) {}
-  std::span<float> take(std::size_t count) {
-    VERIFY(count <= rest_.size());
-    const std::span<float> taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-  std::span<const float> put(std::span<const float> values) {
-    const std::span<float> there = take(values.size());
-    std::copy(values.begin(), values.end(), there.begin());
-    return there;
-  }
-  std::span<const std::int32_t> put(std::span<const std::int32_t> values) {
-    const std::span<float> there = take(values.size());
-    auto* const numbers = reinterpret_cast<std::int32_t*>(there.data());
-    std::copy(values.begin(), values.end(), numbers);
-    return {numbers, values.size()};
-  }
-
- private:
-  std::span<float> rest_;
-};
 
 }  // namespace
 
@@ -374,15 +349,15 @@ std::optional<CellWork::Serving> CellWork::take_batch() {
   for (const serving::CallKey& key : desk_.take_expired()) refuse(key, {wire::RefusalReason::busy, 0});
   const std::optional<serving::Batch> batch = desk_.take(clock_.now());
   if (!batch) return std::nullopt;
-  Placer placer(serving_tray_);
+  routing::TrayCutter tray(serving_tray_);
   Serving serving;
   serving.task.cell = batch->cell;
   serving.task.is_back = batch->is_back;
-  serving.task.counts = placer.put(batch->counts);
-  serving.task.rows = placer.put(batch->rows);
-  serving.task.inputs = placer.put(batch->inputs);
-  serving.task.upstream = placer.put(batch->upstream);
-  serving.answer = placer.take(batch->is_back ? batch->inputs.size() : batch->rows.size() * width());
+  serving.task.counts = tray.put(batch->counts);
+  serving.task.rows = tray.put(batch->rows);
+  serving.task.inputs = tray.put(batch->inputs);
+  serving.task.upstream = tray.put(batch->upstream);
+  serving.answer = tray.floats(batch->is_back ? batch->inputs.size() : batch->rows.size() * width());
   serving.task.answer = serving.answer;
   return serving;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "client/models/experts.h"
 #include "shared/base/verify.h"
 
 namespace starling::models {
@@ -20,16 +21,7 @@ at::Tensor ExpertCell::results(const at::Tensor& inputs, const Units& units) con
   VERIFY(std::accumulate(units.counts.begin(), units.counts.end(), std::size_t{0}) == units.rows.size());
   const std::vector<std::int64_t> rows(units.rows.begin(), units.rows.end());
   const at::Tensor of_units = inputs.index_select(0, at::tensor(rows, at::kLong).to(inputs.device()));
-  std::vector<at::Tensor> results;
-  std::int64_t first = 0;
-  for (int expert = 0; expert < cell_.experts; ++expert) {
-    const std::int64_t count = units.counts[static_cast<std::size_t>(expert)];
-    if (count == 0) continue;
-    results.push_back(parameters_.gated_perceptron(of_units.narrow(0, first, count),
-                                                   wire::expert_name(cell_.layer, cell_.first_expert + expert)));
-    first += count;
-  }
-  return results.empty() ? of_units : at::cat(results);
+  return expert_results(parameters_, of_units, units.counts, cell_.layer, cell_.first_expert);
 }
 
 at::Tensor ExpertCell::forward(const at::Tensor& inputs, const Units& units) const {

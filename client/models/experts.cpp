@@ -15,7 +15,7 @@ namespace {
 struct Dispatch {
   at::Tensor places;                 // in the flattened choice, [tokens · active]
   at::Tensor tokens;                 // likewise
-  std::vector<std::int64_t> counts;  // by expert
+  std::vector<std::int32_t> counts;  // by expert
 };
 
 Dispatch dispatch(const Choice& choice, std::int64_t experts) {
@@ -56,21 +56,30 @@ Choice choice_of(const at::Tensor& scores, const at::Tensor& experts) {
   return {experts, shares.masked_fill(missing, 0)};
 }
 
+at::Tensor expert_results(const Parameters& parameters, const at::Tensor& inputs, std::span<const std::int32_t> counts,
+                          int layer, int first) {
+  std::vector<at::Tensor> results;
+  std::int64_t begin = 0;
+  for (std::size_t expert = 0; expert < counts.size(); ++expert) {
+    if (counts[expert] == 0) continue;
+    const std::string name = wire::expert_name(layer, first + static_cast<int>(expert));
+    results.push_back(parameters.gated_perceptron(inputs.narrow(0, begin, counts[expert]), name));
+    begin += counts[expert];
+  }
+  return results.empty() ? inputs : at::cat(results);
+}
+
+at::Tensor mixture(const Choice& choice, const at::Tensor& places, const at::Tensor& results, const at::Tensor& like) {
+  const at::Tensor shares = choice.shares.reshape({-1, 1}).index_select(0, places);
+  const at::Tensor tokens = at::floor_divide(places, choice.experts.size(1));
+  return at::zeros_like(like).index_add(0, tokens, (results * shares).to(like.scalar_type()));
+}
+
 at::Tensor mix_experts(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
                        const Choice& choice, int layer) {
   const Dispatch sent = dispatch(choice, wire::experts_in_layer(model));
-  const at::Tensor inputs = x.index_select(0, sent.tokens);
-  std::vector<at::Tensor> outputs;
-  std::int64_t first = 0;
-  for (int expert = 0; expert < wire::experts_in_layer(model); ++expert) {
-    const std::int64_t count = sent.counts[static_cast<std::size_t>(expert)];
-    if (count == 0) continue;
-    outputs.push_back(parameters.gated_perceptron(inputs.narrow(0, first, count), wire::expert_name(layer, expert)));
-    first += count;
-  }
-  const at::Tensor results = at::cat(outputs);
-  const at::Tensor shares = choice.shares.reshape({-1, 1}).index_select(0, sent.places);
-  return at::zeros_like(x).index_add(0, sent.tokens, (results * shares).to(x.scalar_type()));
+  const at::Tensor results = expert_results(parameters, x.index_select(0, sent.tokens), sent.counts, layer, 0);
+  return mixture(choice, sent.places, results, x);
 }
 
 at::Tensor gate_loss(const wire::ModelOptions& model, const at::Tensor& scores, const Choice& choice,

@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "client/models/parameters.h"
@@ -28,6 +30,13 @@ at::Tensor expert_scores(const wire::ModelOptions& model, const at::Tensor& outp
 Choice choose_experts(const at::Tensor& scores, int active);
 // The choice of these experts, [tokens, active], which others have chosen.
 Choice choice_of(const at::Tensor& scores, const at::Tensor& experts);
+// inputs [units, width], those of each expert behind those of the one before, to the results of the same shape.
+// counts: inputs, by expert of the layer from `first` on.
+at::Tensor expert_results(const Parameters& parameters, const at::Tensor& inputs, std::span<const std::int32_t> counts,
+                          int layer, int first);
+// The mixture [tokens, width], in the type of `like`, of results [units, width]. places: each result's in the flattened
+// choice.
+at::Tensor mixture(const Choice& choice, const at::Tensor& places, const at::Tensor& results, const at::Tensor& like);
 // x [tokens, width] to the mixture of the chosen experts' results, of the same shape. `layer`: the block's number.
 at::Tensor mix_experts(const wire::ModelOptions& model, const Parameters& parameters, const at::Tensor& x,
                        const Choice& choice, int layer);

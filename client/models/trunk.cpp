@@ -6,16 +6,13 @@
 
 #include "client/models/experts.h"
 #include "shared/base/verify.h"
-#include "shared/run/model_layout.h"
+#include "shared/run/cells.h"
 
 namespace starling::models {
 
 Trunk::Trunk(const wire::ModelOptions& trunk, const at::Tensor& parameters, const at::Tensor& gradient)
-    : parts_(trunk, Parameters(trunk, parameters, gradient)) {
+    : parts_(trunk, Parameters(trunk, parameters, gradient)), asking_(wire::layers_with_experts(trunk)) {
   VERIFY(trunk.experts.piece == wire::kTrunk);
-  for (int layer = 0; layer < trunk.layers; ++layer) {
-    if (wire::has_experts(trunk, layer)) asking_.push_back(layer);
-  }
 }
 
 at::Tensor Trunk::through_layers(at::Tensor x, std::int64_t batch, int from, int to) const {
@@ -40,10 +37,7 @@ Asked Trunk::begin(const at::Tensor& tokens) const {
 Trunk::Mixed Trunk::mixed(const Asked& asked, const ExpertResults& results, std::int64_t batch) const {
   const at::Tensor scores = expert_scores(parts_.model(), asked.outputs);
   const Choice choice = choice_of(scores, results.experts);
-  const at::Tensor shares = choice.shares.reshape({-1, 1}).index_select(0, results.places);
-  const at::Tensor tokens = at::floor_divide(results.places, results.experts.size(1));
-  const at::Tensor mixture = (results.values * shares).to(asked.stream.scalar_type());
-  return {asked.stream + at::zeros_like(asked.stream).index_add(0, tokens, mixture),
+  return {asked.stream + mixture(choice, results.places, results.values, asked.stream),
           gate_loss(parts_.model(), scores, choice, batch)};
 }
 

@@ -3,45 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "client/routing/tray_cutter.h"
 #include "shared/base/verify.h"
 
 namespace starling::routing {
 namespace {
 
-// Floats, and whole numbers of their size, one behind the other.
-class Cutter {
- public:
-  explicit Cutter(std::span<float> tray) : rest_(tray) {}
-  std::span<float> floats(std::size_t count) {
-    VERIFY(count <= rest_.size());
-    const std::span<float> cut = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return cut;
-  }
-  std::span<std::int32_t> numbers(std::size_t count) {
-    static_assert(sizeof(float) == sizeof(std::int32_t));
-    return {reinterpret_cast<std::int32_t*>(floats(count).data()), count};
-  }
-
- private:
-  std::span<float> rest_;
-};
-
 Grid grid_of(const wire::ModelOptions& model) { return {model.experts.rows, model.experts.columns}; }
-
-std::vector<int> layers_with_experts(const wire::ModelOptions& model) {
-  std::vector<int> layers;
-  for (int layer = 0; layer < model.layers; ++layer) {
-    if (wire::has_experts(model, layer)) layers.push_back(layer);
-  }
-  return layers;
-}
 
 std::size_t slot_floats(const WindowOptions& options, std::size_t tokens) {
   const auto width = static_cast<std::size_t>(options.model.width);
   const auto active = static_cast<std::size_t>(options.model.experts.active);
-  const std::size_t a_token =
-      width * (layers_with_experts(options.model).size() + active + 1) + grid_of(options.model).scores() + 2 * active;
+  const std::size_t a_token = width * (wire::layers_with_experts(options.model).size() + active + 1) +
+                              grid_of(options.model).scores() + 2 * active;
   return tokens * a_token;
 }
 
@@ -56,7 +30,7 @@ Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batch
                std::span<float> tray, Mediator& mediator)
     : options_(std::move(options)),
       cells_(wire::cells_of(options_.model)),
-      layers_(layers_with_experts(options_.model)),
+      layers_(wire::layers_with_experts(options_.model)),
       samples_(std::move(micro_batches)),
       holders_(holders),
       mediator_(mediator),
@@ -67,7 +41,7 @@ Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batch
   for (const wire::SampleRange& range : samples_) most = std::max(most, range.count);
   const auto tokens = static_cast<std::size_t>(most) * static_cast<std::size_t>(options_.model.context);
   const auto active = static_cast<std::size_t>(options_.model.experts.active);
-  Cutter cutter(tray);
+  TrayCutter cutter(tray);
   for (std::size_t i = 0; i < options_.in_flight_max; ++i) {
     Slots slots;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer)

@@ -64,7 +64,7 @@ Status TaskLink::prepare() {
     request.cell = cell;
     request.data_fd = floats.fd();
     STARLING_TRY(link_.call_living(std::move(request), 1).status());
-    cells_given_[cell] = true;
+    cells_given_.insert(cell);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -61,7 +62,7 @@ class TaskLink {
   std::int64_t window_child_ = 0;  // number of starts of the child that has the window's micro-batches
   std::int64_t given_child_ = 0;   // likewise, of the one that has the tray and these cells
   bool tray_given_ = false;
-  std::map<wire::CellIndex, bool> cells_given_;
+  std::set<wire::CellIndex> cells_given_;
 };
 
 }  // namespace starling::trainer_link

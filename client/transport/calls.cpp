@@ -175,7 +175,7 @@ Status Calls::take_call(const PeerId& caller, const wire::FrameHeader& header, s
     refuse(caller, id, *refusal);
     return {};
   }
-  taken_[{caller, id}].assembly.expect(wire::call_floats(call, taker_->width()));
+  taken_[{caller, id}].expect(wire::call_floats(call, taker_->width()));
   return {};
 }
 
@@ -183,12 +183,11 @@ Status Calls::take_call_data(const PeerId& caller, const wire::FrameHeader& head
                              std::span<const std::uint8_t> payload) {
   const auto found = taken_.find({caller, id_of(header.group)});
   if (found == taken_.end()) return {};
-  Taken& taken = found->second;
-  STARLING_TRY(taken.assembly.take(header, payload));
-  taken.codec = header.codec;
-  if (taken.assembly.missing > 0) return {};
+  Assembly& taken = found->second;
+  STARLING_TRY(taken.take(header, payload));
+  if (taken.missing > 0) return {};
   const Hash128 id = found->first.second;
-  std::vector<float> values = std::move(taken.assembly.values);
+  std::vector<float> values = std::move(taken.values);
   taken_.erase(found);
   return taker_ != nullptr ? taker_->received(caller, id, std::move(values), header.codec) : Status();
 }

@@ -70,10 +70,6 @@ class Calls {
     Assembly assembly;
     std::function<void(CallOutcome)> done;
   };
-  struct Taken {
-    Assembly assembly;
-    wire::Codec codec = wire::Codec::fp32;
-  };
   struct Waiting {
     std::deque<CallFrame> answers;
     std::deque<CallFrame> calls;
@@ -91,8 +87,8 @@ class Calls {
 
   LinkTo link_to_;
   CallTaker* taker_ = nullptr;
-  std::map<Key, Called> called_;  // by holder and id
-  std::map<Key, Taken> taken_;    // by caller and id: their values come in
+  std::map<Key, Called> called_;   // by holder and id
+  std::map<Key, Assembly> taken_;  // by caller and id: their values come in
   std::unordered_map<PeerId, Waiting> waiting_;
   FrameBytes bytes_;
 };

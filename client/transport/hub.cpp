@@ -19,6 +19,8 @@ constexpr std::uint32_t kShortFrameBytesMax = 8192;  // a begin with its longest
 // fewer and larger, at the price of some memory.
 constexpr std::size_t kGatheredOutput = 16;
 
+bool is_about_calls(wire::FrameType type) { return type >= wire::FrameType::call && type <= wire::FrameType::weights; }
+
 Duration usual_round_trip(std::span<const PeerSpeed> peers) {
   std::vector<Duration> known;
   for (const PeerSpeed& peer : peers) {
@@ -248,15 +250,8 @@ Status Hub::frame_received(Link& link, const wire::FrameHeader& header, std::spa
     case wire::FrameType::state_info:
     case wire::FrameType::state_chunk:
       return transfers_.frame_received(clock_.now(), link, header, payload);
-    case wire::FrameType::call:
-    case wire::FrameType::call_data:
-    case wire::FrameType::answer:
-    case wire::FrameType::answer_data:
-    case wire::FrameType::call_off:
-    case wire::FrameType::refusal:
-    case wire::FrameType::weights:
-      return calls_.frame_received(link, header, payload);
     default:
+      if (is_about_calls(header.type)) return calls_.frame_received(link, header, payload);
       return averagings_.frame_received(clock_.now(), link, header, payload);
   }
 }

@@ -12,20 +12,22 @@ std::size_t expert_count(const ModelOptions& model) {
   return std::size_t{3} * static_cast<std::size_t>(model.width) * static_cast<std::size_t>(model.mlp_width);
 }
 
-int layers_with_experts(const ModelOptions& model) {
-  int layers = 0;
-  for (int layer = 0; layer < model.layers; ++layer) layers += has_experts(model, layer) ? 1 : 0;
-  return layers;
-}
-
 std::size_t trunk_count(const ModelOptions& model) {
-  const auto experts = static_cast<std::size_t>(layers_with_experts(model) * experts_in_layer(model));
+  const std::size_t experts = layers_with_experts(model).size() * static_cast<std::size_t>(experts_in_layer(model));
   ModelOptions whole = model;
   whole.experts.piece = kWholeModel;
   return parameter_count(whole) - experts * expert_count(model);
 }
 
 }  // namespace
+
+std::vector<int> layers_with_experts(const ModelOptions& model) {
+  std::vector<int> layers;
+  for (int layer = 0; layer < model.layers; ++layer) {
+    if (has_experts(model, layer)) layers.push_back(layer);
+  }
+  return layers;
+}
 
 bool has_cells(const ModelOptions& model) {
   return model.architecture == Architecture::decoder && model.experts.rows > 0 && model.experts.per_cell > 0;
@@ -35,8 +37,7 @@ std::vector<Cell> cells_of(const ModelOptions& model) {
   VERIFY(has_cells(model));
   std::vector<Cell> cells;
   std::size_t offset = trunk_count(model);
-  for (int layer = 0; layer < model.layers; ++layer) {
-    if (!has_experts(model, layer)) continue;
+  for (const int layer : layers_with_experts(model)) {
     for (int first = 0; first < experts_in_layer(model); first += model.experts.per_cell) {
       const int experts = std::min(model.experts.per_cell, experts_in_layer(model) - first);
       const std::size_t count = static_cast<std::size_t>(experts) * expert_count(model);

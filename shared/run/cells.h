@@ -22,6 +22,8 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
+// The numbers of a decoder's layers that have experts.
+std::vector<int> layers_with_experts(const ModelOptions& model);
 // True if the model is cut into cells.
 bool has_cells(const ModelOptions& model);
 // The cells of a model that has some, one behind the other; the last one of a layer may have fewer experts.

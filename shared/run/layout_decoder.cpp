@@ -4,10 +4,6 @@
 namespace starling::wire {
 namespace {
 
-int layers_with_experts(const ModelOptions& model) {
-  return model.experts.rows > 0 ? model.layers / model.experts.every : 0;
-}
-
 // Columns of queries, keys and values, side by side.
 std::int64_t packed_width(const ModelOptions& model) {
   return std::int64_t{model.heads + 2 * kv_heads(model)} * (model.width / model.heads);
@@ -81,7 +77,7 @@ double decoder_flops(const ModelOptions& model) {
   const double perceptron = 3 * width * model.mlp_width;
   if (model.experts.piece >= 0) return kServedAgain * flops_of(perceptron * units_per_sample(model));
   const double gate = width * (model.experts.rows + (model.experts.columns > 1 ? model.experts.columns : 0));
-  const int mixed = layers_with_experts(model);
+  const int mixed = static_cast<int>(layers_with_experts(model).size());
   const double mixture = model.experts.piece == kTrunk ? 0 : model.experts.active * perceptron;
   const double perceptrons = (model.layers - mixed) * perceptron + mixed * (gate + mixture);
   return flops_of((model.layers * (projections + attention) + perceptrons + width * model.vocabulary) * context);
@@ -98,7 +94,7 @@ double decoder_activations(const ModelOptions& model) {
   // The tokens for each expert, their results twice, and what the gate makes of the scores.
   const double hidden = model.experts.piece == kTrunk ? 0 : perceptron;
   const double mixture = model.experts.active * (hidden + 3 * width) + 4.0 * experts_in_layer(model);
-  const int mixed = layers_with_experts(model);
+  const int mixed = static_cast<int>(layers_with_experts(model).size());
   const double perceptrons = (model.layers - mixed) * perceptron + mixed * mixture;
   constexpr double kOfScores = 2;  // the scores and their logarithms of probabilities
   return context * (model.layers * block + perceptrons + 2 * width + kOfScores * model.vocabulary);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -136,27 +137,30 @@ struct Swarm {
     }
   }
 
-  // The whole model's gradient, summed over all samples; `weights` by cell.
-  std::vector<float> gradient(std::vector<SampleCount>& weights) {
+  // The whole model's gradient, summed over all samples. It waits until each cell has the weight of all of them.
+  std::vector<float> gradient(SampleCount samples) {
     for (const auto& volunteer : volunteers) volunteer->end();
-    const wire::ModelOptions model = run_of(wire::kTrunk).manifest.model;
-    const std::vector<wire::Cell> cells = wire::cells_of(model);
+    const std::vector<wire::Cell> cells = wire::cells_of(run_of(wire::kTrunk).manifest.model);
     std::vector<float> whole(cells.back().offset + cells.back().count, 0.0F);
-    weights.assign(cells.size(), 0);
+    std::vector<SampleCount> weights(cells.size(), 0);
     for (const auto& volunteer : volunteers) {
-      if (!volunteer->outcome.ok()) continue;
       for (std::size_t i = 0; i < volunteer->gradient.size(); ++i) whole[i] += volunteer->gradient[i];
     }
-    for (const auto& volunteer : volunteers) {
-      for (const wire::CellIndex cell : volunteer->held) {
-        const wire::Cell& place = cells[static_cast<std::size_t>(cell)];
-        std::vector<float> part(place.count);
-        SampleCount samples = 0;
-        (void)volunteer->work().take_gradient(cell, part, samples);
-        weights[static_cast<std::size_t>(cell)] += samples;
-        for (std::size_t i = 0; i < part.size(); ++i) whole[place.offset + i] += part[i];
+    const auto take = [&](Volunteer& volunteer, wire::CellIndex cell) {
+      const wire::Cell& place = cells[static_cast<std::size_t>(cell)];
+      std::vector<float> part(place.count);
+      SampleCount weight = 0;
+      (void)volunteer.work().take_gradient(cell, part, weight);
+      weights[static_cast<std::size_t>(cell)] += weight;
+      for (std::size_t i = 0; i < part.size(); ++i) whole[place.offset + i] += part[i];
+    };
+    wait_until([&] {
+      for (const auto& volunteer : volunteers) {
+        for (const wire::CellIndex cell : volunteer->held) take(*volunteer, cell);
       }
-    }
+      return std::ranges::all_of(weights, [samples](SampleCount weight) { return weight >= samples; });
+    });
+    CHECK(weights == std::vector<SampleCount>(cells.size(), samples));
     return whole;
   }
 
@@ -204,9 +208,7 @@ TEST_CASE("three volunteers with some cells each compute the gradient of the who
       CHECK(outcome->samples == kBatch);
       CHECK(outcome->loss_sum == doctest::Approx(whole.losses[i]).epsilon(error_max));
     }
-    wait_until([&] { return swarm.members[0]->net->stats().call_bytes_sent > 0; });
-    std::vector<SampleCount> weights;
-    const std::vector<float> gradient = swarm.gradient(weights);
+    const std::vector<float> gradient = swarm.gradient(kVolunteers * kBatch);
     const double error = distance(gradient, whole.gradient) / norm(whole.gradient);
     MESSAGE(wire::to_string(codec) << ": relative error of the gradient " << error);
     CHECK(error < error_max);
