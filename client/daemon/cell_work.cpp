@@ -23,7 +23,7 @@ std::int64_t in_ms(Duration duration) {
 
 // Units of a token in one cell, at most.
 std::int64_t units_of_token(const wire::ModelOptions& model) {
-  return std::min(model.experts.active, model.experts.per_cell);
+  return std::min(model.experts.active, model.experts.cells.experts);
 }
 
 std::int64_t tokens_of(const wire::RunManifest& trunk, SampleCount samples) { return samples * trunk.model.context; }
@@ -58,7 +58,7 @@ routing::WindowOptions window_options(const CellWorkOptions& options) {
 std::size_t serving_floats(const CellWorkOptions& options) {
   const auto units = static_cast<std::size_t>(desk_options(options).units_max);
   const auto width = static_cast<std::size_t>(options.trunk.model.width);
-  return units * (3 * width + 1) + static_cast<std::size_t>(options.trunk.model.experts.per_cell);
+  return units * (3 * width + 1) + static_cast<std::size_t>(options.trunk.model.experts.cells.experts);
 }
 
 serving::Call call_at_desk(const PeerId& caller, const Hash128& id, const wire::Call& call) {

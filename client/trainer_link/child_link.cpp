@@ -144,7 +144,6 @@ Status ChildLink::introduce() {
   request.limits = options_.limits;
   request.text = wire::encode_manifest(options_.manifest);
   request.piece = options_.manifest.model.experts.piece;
-  request.experts_per_cell = options_.manifest.model.experts.per_cell;
   STARLING_ASSIGN(const Reply reply, exchange(request, 1));
   if (!reply.status.ok()) return bury(Command::start, reply.status.error().code, reply.status.error().message);
   if (reply.layout.parameter_count != layout_.parameter_count ||

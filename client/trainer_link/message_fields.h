@@ -58,7 +58,6 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Request>& request) {
   visit("landlock", request.limits.landlock);
   visit("yield_to_others", request.limits.yield_to_others);
   visit("piece", request.piece, wire::Whole{wire::kWholeModel, wire::kExpertsMax});
-  visit("experts_per_cell", request.experts_per_cell, wire::Whole{0, wire::kExpertsMax});
   visit("cell", request.cell, wire::Whole{0, wire::kExpertsMax});
   visit("samples.round", request.samples.round, kNotNegative);
   visit("samples.lane", request.samples.lane, kNotNegative);

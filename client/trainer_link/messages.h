@@ -19,7 +19,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 12;
+constexpr std::uint16_t kLinkVersion = 13;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 1024;
 // Tokens of a prompt, and tokens that may be requested.
@@ -63,7 +63,6 @@ struct Request {
   std::uint64_t sequence = 0;                  // repeated by the reply
   ChildLimits limits;                          // for start
   wire::ModelPiece piece = wire::kWholeModel;  // for start: the piece of the manifest's model that is trained
-  int experts_per_cell = 0;                    // for start: ExpertOptions::per_cell
   wire::CellIndex cell = 0;                    // for hold_cell, let_go_cell
   wire::SampleRange samples;                   // for train_batch, audit_batch; trunk_task, with the first segment
   bool begins_sum = false;    // for train_batch: see Trainer::begin_sum; for trunk_task: see TaskRunner::begin_window

@@ -107,7 +107,6 @@ class Workplace {
     TrainerResources resources;
     resources.devices = has_card ? cards.devices : std::vector<std::string>{kProcessor};
     STARLING_ASSIGN(resources.manifest, wire::decode_manifest(start.text));
-    resources.manifest.model.experts.per_cell = start.experts_per_cell;
     resources.manifest.model.experts.piece = start.piece;
     const session::StateLayout layout{wire::parameter_count(resources.manifest.model),
                                       wire::moment_vectors(resources.manifest.optimizer)};

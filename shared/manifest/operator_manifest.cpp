@@ -13,6 +13,7 @@
 
 #include "shared/base/version.h"
 #include "shared/manifest/algorithms.h"
+#include "shared/run/cells.h"
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
 
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kPathBytesMax = 4096;
 constexpr double kFractionMax = 0.5;
 constexpr std::string_view kAggregationSince = "0.1.0";      // the first version that knows averaging.aggregation
+constexpr std::string_view kCellsSince = "0.1.0";            // the first version that knows cells
 constexpr std::string_view kDecoderSince = "0.1.0";          // the first version that knows the model decoder
 constexpr std::string_view kCheckPrefix = "run manifest: ";  // prefix of check_manifest_settings' messages
 
@@ -237,6 +239,14 @@ Status read_local(TableReader fields, bool named, std::optional<wire::LocalOptio
   return fields.finish();
 }
 
+Status read_cells(TableReader fields, wire::CellOptions& cells) {
+  if (!fields.there()) return {};
+  read_settings(fields, cells);
+  STARLING_TRY(fields.finish());
+  if (cells.experts > 0) return {};
+  return Error{ErrorCode::invalid_argument, "manifest.toml, table [cells]: experts_per_cell is missing, or not above 0"};
+}
+
 Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {
   read_settings(fields, averaging);
   return fields.finish();
@@ -303,6 +313,7 @@ Status read_all(TableReader& fields, const Lines& lines, const std::filesystem::
   STARLING_TRY(read_optimizer(fields.table("optimizer"), manifest.optimizer));
   STARLING_TRY(read_schedule(fields.table("schedule"), manifest.schedule));
   STARLING_TRY(read_local(fields.table("local"), lines.contains("algorithm"), manifest.local));
+  STARLING_TRY(read_cells(fields.table("cells"), manifest.model.experts.cells));
   STARLING_TRY(read_averaging(fields.table("averaging"), manifest.round.averaging));
   STARLING_TRY(read_data(fields.table("data"), folder, out));
   return fields.finish();
@@ -356,6 +367,7 @@ Result<OperatorManifest> read_operator_manifest(std::string_view toml, const std
   };
   needs(out.manifest.round.averaging.aggregation != wire::Aggregation::clipped, kAggregationSince);
   needs(out.manifest.model.architecture == wire::Architecture::decoder, kDecoderSince);
+  needs(wire::has_cells(out.manifest.model), kCellsSince);
   if (wire::has_program(out.manifest.model)) STARLING_TRY(check_costs(out.manifest));
   if (out.manifest.flops_per_sample == 0) {
     out.manifest.flops_per_sample = wire::flops_per_sample(out.manifest.model);

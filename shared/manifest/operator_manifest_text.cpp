@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/manifest/operator_manifest.h"
+#include "shared/run/cells.h"
 #include "shared/run/manifest_fields.h"
 
 namespace starling::manifest {
@@ -113,6 +114,10 @@ std::string write_operator_manifest(const OperatorManifest& wanted) {
   if (wire::has_program(manifest.model)) {
     out.set("program", wanted.source.program.string());
     out.set("parameters", wanted.source.parameters.string());
+  }
+  if (wire::has_cells(manifest.model)) {
+    out.table("cells");
+    write_settings(out, manifest.model.experts.cells);
   }
   const auto write_steps = [&](const std::string& of, const wire::OptimizerOptions& optimizer,
                                const wire::ScheduleOptions& schedule) {

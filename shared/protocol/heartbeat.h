@@ -12,6 +12,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/audit.h"
+#include "shared/protocol/cell_dealing.h"
 #include "shared/protocol/compute_device.h"
 #include "shared/protocol/limits.h"
 #include "shared/protocol/round_report.h"
@@ -50,6 +51,7 @@ struct Computing {
   // The device of its last trainer, for the operator; where the volunteer's rules leave a card alone, it says only that
   // they do. Unset: no trainer of this run was ready yet.
   std::optional<ComputeDevice> device{};
+  std::optional<CellOffer> cells{};  // in a run whose model is cut into cells
 };
 
 // A member's condition and measurements, sent at the interval that the last reply named.

@@ -11,6 +11,7 @@
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/protocol/audit.h"
+#include "shared/protocol/cell_dealing.h"
 #include "shared/protocol/checkpoint.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
@@ -59,6 +60,8 @@ struct NamedMembers {
   // They were taken out of the project, and their certificates may still be in their time: nobody should have links
   // with them. Replaces the list of the reply before.
   std::vector<PeerId> revoked;
+  // The answer to Computing::cells.
+  std::optional<CellsDealt> cells{};
 };
 
 // The coordinator's own help for a member that does not hold state_digest, its challenge for those that do, and the

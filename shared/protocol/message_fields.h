@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shared/protocol/audit.h"
+#include "shared/protocol/cell_dealing.h"
 #include "shared/protocol/checked_work_fields.h"
 #include "shared/protocol/checkpoint.h"
 #include "shared/protocol/compute_device_fields.h"
@@ -251,6 +252,16 @@ void each_field(Visitor& visit, Seen<Visitor, HoldingProof>& proof) {
   visit("digest", proof.digest);
 }
 
+constexpr Whole kCell{0, kCellsMax - 1};
+constexpr Items kCells{static_cast<std::size_t>(kCellsMax)};
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellOffer>& offer) {
+  visit("bytes", offer.bytes, kCount);
+  visit("held", offer.held, kCells, kCell);
+  visit("table", offer.table, kCount);
+}
+
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("protocol", message.protocol, Whole{1, 1000});
@@ -278,6 +289,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("holding", message.trust.holding);
   visit("trainer_failure", message.computing.failure, Text{kTrainerFailureBytesMax}, kLeftOutIfUnset);
   visit("device", message.computing.device);
+  visit("cells", message.computing.cells);
   visit("own_sketches", message.trust.audits.own);
   visit("self_test_passed", message.trust.audits.self_test_passed, kLeftOutIfUnset);
   visit("audit_results", message.trust.audits.results, Items{kAuditOrdersMax}, kLeftOutIfUnset);
@@ -290,6 +302,25 @@ void each_field(Visitor& visit, Seen<Visitor, Endpoint>& endpoint) {
   visit("host", endpoint.host, Text{kAddressBytesMax});
   visit("port", endpoint.port, kPort);
   visit("relay", endpoint.relay, kLeftOutIfUnset);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellHolders>& holders) {
+  visit("cell", holders.cell, kCell);
+  visit("members", holders.members, Items{static_cast<std::size_t>(kCellHoldersMax)}, Whole{0, kCellMembersMax - 1});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellTable>& table) {
+  visit("number", table.number, Whole{1, kMessageCountMax});
+  visit("members", table.members, Items{kCellMembersMax});
+  visit("cells", table.cells, kCells);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellsDealt>& dealt) {
+  visit("hold", dealt.hold, kCells, kCell);
+  visit("table", dealt.table);
 }
 
 template <typename Visitor>
@@ -454,6 +485,7 @@ void each_field(Visitor& visit, Seen<Visitor, HeartbeatReply>& message) {
   if (visit.has("revoked", !message.named.revoked.empty())) {
     visit("revoked", message.named.revoked, Items{kRevokedMax}, InObject{"peer"});
   }
+  visit("cells", message.named.cells);
 }
 
 template <typename Visitor>

@@ -3,13 +3,15 @@
 // cell, is the trunk: embeddings, attention, gates, norms and the output layer.
 //
 // A piece has the options of its model and names itself in them (ExpertOptions::piece). So its layout, its initial
-// values, and what it costs, follow like those of a whole model, and it is trained like one.
+// values, and what it costs, follow like those of a whole model, and it is trained like one: a cell is a run beside that
+// of the trunk, whose members are the cell's holders.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "shared/run/model_layout.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::wire {
 
@@ -32,6 +34,15 @@ std::vector<Cell> cells_of(const ModelOptions& model);
 // The pieces of such a model.
 ModelOptions trunk_of(ModelOptions model);
 ModelOptions cell_of(ModelOptions model, CellIndex cell);
+
+// A cell's id as a run of its own; no operator's run is called so.
+RunId cell_run_id(const RunId& run, CellIndex cell);
+// The trunk or a cell of a run as a run of its own, with the piece's model, costs and first state. A cell has an id of
+// its own, and nobody draws samples for it: its holders gather the gradients of those that callers bring.
+RunManifest piece_of(RunManifest run, ModelPiece piece);
+
+// Bytes of memory that holding the cell takes: its state, and all vectors of its gradients.
+std::int64_t held_bytes(const RunManifest& run, CellIndex cell);
 
 // The layout of the model's piece, taken from that of the whole.
 std::vector<ParameterInfo> layout_of_piece(const ModelOptions& model, std::vector<ParameterInfo> whole);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "shared/run/low_rank.h"
+#include "shared/run/model_layout.h"
 #include "shared/run/run_manifest.h"
 #include "shared/wire/checker.h"
 #include "shared/wire/fields.h"
@@ -21,6 +22,7 @@ constexpr std::size_t kDimensionsMax = 8;
 constexpr std::int64_t kParametersMax = std::int64_t{1} << 36;
 constexpr std::size_t kRunIdBytesMax = 40;
 constexpr std::size_t kTitleBytesMax = 100;
+constexpr std::size_t kCellRunIdBytes = 5;  // that a cell adds to the id of its run (cells.h): ".c511"
 constexpr SettingRange<std::int64_t> kRounds{0, 1'000'000'000};
 
 template <typename Visitor>
@@ -49,6 +51,17 @@ void each_field(Visitor& visit, Seen<Visitor, ModelOptions>& model) {
   visit("program", model.script.program);
   visit("parameters", model.script.parameters);
   visit("tensors", model.script.tensors, Items{kTensorsMax});
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellOptions>& cells) {
+  visit("kind", cells.kind);
+  visit("experts_per_cell", cells.experts, kAny, SettingRange<int>{1, kExpertsMax});
+  visit("holders", cells.holders, kAny, SettingRange<int>{1, kCellHoldersMax});
+  visit("update", cells.update);
+  visit("codec", cells.codec);
+  visit("answers_min", cells.answers_min, kAny, SettingRange<int>{0, kAnswersMinMax});
+  visit("digests", cells.digests, Items{static_cast<std::size_t>(kCellsMax)});
 }
 
 template <typename Visitor>
@@ -121,6 +134,7 @@ void each_field(Visitor& visit, Seen<Visitor, RunManifest>& manifest) {
   visit("title", manifest.title, Text{kTitleBytesMax, TextForm::exact});  // decode_manifest makes it plain
   visit("seed", manifest.seed, kAny, SettingRange<std::uint64_t>{0, std::numeric_limits<std::int64_t>::max()});
   visit("model", manifest.model);
+  visit("cells", manifest.model.experts.cells, kLeftOutIfUnset);
   visit("data", manifest.data);
   visit("optimizer", manifest.optimizer);
   visit("schedule", manifest.schedule);
@@ -175,6 +189,8 @@ inline void check_artefact(Checker& check, std::string_view field, const Artefac
 
 // Checks the table `model`, where it is a script.
 void check_script(Checker& check, const ScriptModel& script);
+// Checks the table `cells`, of a manifest whose table `model` is sound.
+void check_cells(Checker& check, const RunManifest& manifest);
 // Checks the table `model`.
 void check_model(Checker& check, const ModelOptions& model);
 // Checks the table `data`. `least`: tokens or samples that each of its files has at least.

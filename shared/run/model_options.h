@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shared/base/ids.h"
+#include "shared/wire/codec.h"
 
 namespace starling::wire {
 
@@ -65,6 +66,33 @@ using ModelPiece = std::int32_t;
 constexpr ModelPiece kWholeModel = -2;
 constexpr ModelPiece kTrunk = -1;
 
+// The parameters of a cell: only those of experts, so far.
+enum class CellKind : std::uint8_t { experts };
+inline constexpr std::array<std::string_view, 1> kCellKindWords{"experts"};
+inline std::span<const std::string_view> words_of(CellKind /*kind*/) { return kCellKindWords; }
+
+// When a cell steps: in rounds of its holders, which average what each has gathered.
+enum class CellUpdate : std::uint8_t { round };
+inline constexpr std::array<std::string_view, 1> kCellUpdateWords{"round"};
+inline std::span<const std::string_view> words_of(CellUpdate /*update*/) { return kCellUpdateWords; }
+
+constexpr int kCellsMax = 512;       // of a model
+constexpr int kCellHoldersMax = 8;   // of a cell
+constexpr int kAnswersMinMax = 64;
+
+// How a decoder's experts are shared out among volunteers (cells.h): the manifest's table `cells`.
+struct CellOptions {
+  CellKind kind = CellKind::experts;
+  int experts = 0;  // of a cell; 0: there are no cells, and everybody holds the whole model
+  int holders = 2;  // volunteers that are to hold each cell
+  CellUpdate update = CellUpdate::round;
+  Codec codec = Codec::int8;  // values' on their way to experts and back
+  // Experts whose answers a token needs; the others are waited for half as long again. 0: all are waited for.
+  int answers_min = 0;
+  std::vector<Digest> digests{};  // of the state that each cell begins with, by cell
+  friend bool operator==(const CellOptions&, const CellOptions&) = default;
+};
+
 // The experts of a decoder (client/models/experts.h), each with a hidden layer of mlp_width.
 struct ExpertOptions {
   int rows = 0;     // rows of a layer's grid; 0: there are no experts
@@ -73,7 +101,7 @@ struct ExpertOptions {
   int active = 2;   // experts that a token goes through
   double load_loss = 0.01;
   double z_loss = 0.001;
-  int per_cell = 0;                // experts of a cell; 0: there are no cells, and everybody holds the whole model
+  CellOptions cells{};
   ModelPiece piece = kWholeModel;  // the subject of the layout and of costs; no setting of a manifest
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shared/base/plain_text.h"
+#include "shared/run/cells.h"
 #include "shared/run/manifest_fields.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/round_parts.h"
@@ -129,6 +130,7 @@ void check_settings(Checker& check, const RunManifest& manifest) {
   check.that(manifest.micro_batch_size <= manifest.target_batch_size, "micro_batch_size",
              fmt::format("{}", manifest.micro_batch_size),
              fmt::format("at most target_batch_size ({})", manifest.target_batch_size));
+  check_cells(check, manifest);
   check_round_parts(check, manifest);
   if (const int group_size = manifest.round.averaging.group_size; group_size != 0) {
     check.within("averaging.group_size", group_size, kGroupSizeMin, static_cast<int>(kGroupMembersMax));
@@ -165,6 +167,9 @@ Result<RunManifest> decode_manifest(std::string_view json) {
   // Older versions signed titles that are not plain.
   const std::string title = std::exchange(manifest.title, plain_line(manifest.title));
   STARLING_TRY(check_manifest(manifest));
+  if (has_cells(manifest.model) && manifest.model.experts.cells.digests.empty()) {
+    return Error{ErrorCode::invalid_argument, "run manifest: cells.digests is missing: the states that cells begin with"};
+  }
   RunManifest as_signed = manifest;
   as_signed.title = title;
   if (encode_manifest(as_signed) != json) {

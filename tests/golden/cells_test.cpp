@@ -46,7 +46,7 @@ wire::RunManifest tiny_run() {
   manifest.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = 32, .heads = 2, .context = 16};
   manifest.model.mlp_width = 48;
   manifest.model.experts.rows = 4;
-  manifest.model.experts.per_cell = 2;
+  manifest.model.experts.cells.experts = 2;
   manifest.peers_max = 8;
   manifest.micro_batch_size = kMicroBatch;
   manifest.schedule.warmup_rounds = 10;

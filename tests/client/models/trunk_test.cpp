@@ -35,7 +35,7 @@ wire::ModelOptions model_of(int layers, int rows, int columns, int every, int pe
   model.experts.columns = columns;
   model.experts.every = every;
   model.experts.load_loss = 0.2;
-  model.experts.per_cell = per_cell;
+  model.experts.cells.experts = per_cell;
   return model;
 }
 

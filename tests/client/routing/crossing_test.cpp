@@ -13,7 +13,7 @@ namespace {
 std::vector<wire::Cell> cells() {
   wire::ModelOptions model{.architecture = wire::Architecture::decoder, .layers = 2, .width = 8, .heads = 2};
   model.experts.rows = 5;
-  model.experts.per_cell = 2;
+  model.experts.cells.experts = 2;
   return wire::cells_of(model);
 }
 

@@ -29,7 +29,7 @@ WindowOptions options() {
   WindowOptions options;
   options.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = kWidth, .heads = 1, .context = 3};
   options.model.experts.rows = 4;
-  options.model.experts.per_cell = 2;
+  options.model.experts.cells.experts = 2;
   options.in_flight_max = 2;
   options.budget = kBudget;
   return options;

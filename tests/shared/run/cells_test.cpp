@@ -13,7 +13,7 @@ ModelOptions two_layers_of(int rows, int columns, int per_cell) {
   model.experts.rows = rows;
   model.experts.columns = columns;
   model.experts.every = 2;
-  model.experts.per_cell = per_cell;
+  model.experts.cells.experts = per_cell;
   return model;
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("the pieces of a model begin as the whole does, and each is made witho
   manifest.model = {.architecture = wire::Architecture::decoder, .layers = 2, .width = 8, .heads = 2, .context = 8};
   manifest.model.mlp_width = 12;
   manifest.model.experts.rows = 3;
-  manifest.model.experts.per_cell = 2;
+  manifest.model.experts.cells.experts = 2;
   std::vector<float> whole(wire::state_size(manifest));
   fill_initial_state(manifest, whole);
   std::size_t next = 0;
