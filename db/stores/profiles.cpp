@@ -27,9 +27,12 @@ Result<std::int64_t> count_ranked(Connection& connection, const BoardSql& recent
 Result<std::vector<RunTotals>> runs_of(Connection& connection, Holder of, std::int64_t holder) {
   STARLING_ASSIGN(
       Statement read,
-      connection.prepare("SELECT run.run_id, t.samples, t.credit, p.samples, p.credit FROM run JOIN tally_run AS t "
-                         "ON t.kind = ?1 AND t.run = run.number AND t.holder = ?2 LEFT JOIN pending AS p ON p.kind = "
-                         "?1 AND p.holder = ?2 AND p.run = run.number ORDER BY run.number DESC LIMIT ?3"));
+      connection.prepare(
+          "SELECT whole.run_id, sum(CASE WHEN run.part_of IS NULL THEN t.samples ELSE 0 END), sum(t.credit), "
+          "sum(p.samples), sum(p.credit) FROM tally_run AS t JOIN run ON run.number = t.run JOIN run AS whole ON "
+          "whole.number = coalesce(run.part_of, run.number) LEFT JOIN pending AS p ON p.kind = ?1 AND p.holder = ?2 "
+          "AND p.run = run.number WHERE t.kind = ?1 AND t.holder = ?2 GROUP BY whole.number, whole.run_id "
+          "ORDER BY whole.number DESC LIMIT ?3"));
   read.bind(static_cast<int>(of), holder, kProfileRunsMax);
   std::vector<RunTotals> runs;
   for (;;) {

@@ -78,12 +78,21 @@ Status change_run(const Access& access, std::string_view sql, const RunId& run_i
 
 }  // namespace
 
-Status SqlRunStore::create(const Run& run) {
+// A cell has no manifest and no state of its own.
+Status SqlRunStore::create(const Run& run, const std::vector<RunId>& cells) {
   Status created = access_.writes.run([&](Connection& connection) -> Status {
     STARLING_ASSIGN(Statement insert,
                     connection.prepare("INSERT INTO run (run_id, manifest_envelope, state, created_ms, round) "
                                        "VALUES (?, ?, ?, ?, ?)"));
-    return insert.bind(run.run_id, run.manifest_envelope, name_of(run.state), run.created.unix_ms, run.round).run();
+    STARLING_TRY(
+        insert.bind(run.run_id, run.manifest_envelope, name_of(run.state), run.created.unix_ms, run.round).run());
+    STARLING_ASSIGN(Statement cell,
+                    connection.prepare("INSERT INTO run (run_id, manifest_envelope, state, created_ms, part_of) "
+                                       "VALUES (?, '', ?, ?, (SELECT number FROM run WHERE run_id = ?))"));
+    for (const RunId& id : cells) {
+      STARLING_TRY(cell.bind(id, name_of(RunState::running), run.created.unix_ms, run.run_id).run());
+    }
+    return {};
   });
   if (!created && created.error().code == ErrorCode::already_exists) {
     return Error{ErrorCode::already_exists,
@@ -98,7 +107,7 @@ Result<Run> SqlRunStore::find(const RunId& run_id) const {
 }
 
 Result<std::vector<Run>> SqlRunStore::list() const {
-  static const std::string sql = std::string(kRunColumns) + "ORDER BY created_ms, run_id LIMIT ?";
+  static const std::string sql = std::string(kRunColumns) + "WHERE part_of IS NULL ORDER BY created_ms, run_id LIMIT ?";
   return select(access_, sql, read_run, kPageRowsMax);
 }
 

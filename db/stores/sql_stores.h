@@ -102,7 +102,7 @@ class SqlInviteStore final : public InviteStore {
 class SqlRunStore final : public RunStore {
  public:
   explicit SqlRunStore(Access access) : access_(access) {}
-  Status create(const Run& run) override;
+  Status create(const Run& run, const std::vector<RunId>& cells) override;
   Result<Run> find(const RunId& run_id) const override;
   Result<std::vector<Run>> list() const override;
   Status set_state(const RunId& run_id, RunState state) override;

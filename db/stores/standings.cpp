@@ -176,9 +176,10 @@ Result<Credited> SqlStandingsStore::credited(const RunId& run_id) const {
   STARLING_ASSIGN(const Transaction moment, Transaction::begin(*reader, TransactionKind::read));
   STARLING_ASSIGN(
       Statement sums,
-      reader->prepare("SELECT sum(samples), sum(credit), CASE WHEN ?1 = '' THEN (SELECT count(*) FROM tally "
-                      "WHERE kind = 0 AND shown = 1) ELSE sum(volunteers) END, count(*) FROM run "
-                      "WHERE ?1 = '' OR run_id = ?1"));
+      reader->prepare("SELECT sum(CASE WHEN part_of IS NULL THEN samples ELSE 0 END), sum(credit), CASE WHEN ?1 = '' "
+                      "THEN (SELECT count(*) FROM tally WHERE kind = 0 AND shown = 1) ELSE sum(CASE WHEN part_of IS "
+                      "NULL THEN volunteers ELSE 0 END) END, count(*) FROM run WHERE ?1 = '' OR run_id = ?1 OR part_of "
+                      "= (SELECT number FROM run WHERE run_id = ?1)"));
   STARLING_TRY(sums.bind(run_id).step().status());
   if (!run_id.empty() && sums.integer(3) == 0) {
     return Error{ErrorCode::not_found, fmt::format("there is no run '{}'", run_id)};

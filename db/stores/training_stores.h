@@ -16,9 +16,12 @@ namespace starling::db {
 class RunStore {
  public:
   virtual ~RunStore() = default;
-  virtual Status create(const Run& run) = 0;                // or already_exists
+  // Creates the run and, as runs of their own with these ids, the cells of its model; or already_exists.
+  virtual Status create(const Run& run, const std::vector<RunId>& cells) = 0;
+  Status create(const Run& run) { return create(run, {}); }
   virtual Result<Run> find(const RunId& run_id) const = 0;  // or not_found
-  virtual Result<std::vector<Run>> list() const = 0;        // oldest first; at most kPageRowsMax
+  // Without cells, oldest first; at most kPageRowsMax.
+  virtual Result<std::vector<Run>> list() const = 0;
   // or not_found. A run that is complete or retired (for good) has no pending credit any more: nobody would check it.
   virtual Status set_state(const RunId& run_id, RunState state) = 0;
   virtual Status retire(const RunId& run_id, WallTime now) = 0;
