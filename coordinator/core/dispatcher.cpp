@@ -123,7 +123,8 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   reply.group = at.outlook.group;
   tell_state(at, member, reply);
   reply.named.newcomers = introductions_.newcomers_of(at.now, member.who.peer);
-  if (member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
+  const bool is_whole = settings_.manifest.model.experts.piece == wire::kWholeModel;  // a piece alone has no loss
+  if (is_whole && member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
     auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
     if (situation.accounts == 0) situation.accounts = accounts_that_measure(at.now, at.members);
     reply.evaluate_round = evaluation_.ask(at.now, member.who, situation, settings_.options);

@@ -494,6 +494,19 @@ DevicesInUse RunCoordinator::devices() const { return impl_->members.devices(); 
 
 std::vector<ClassFigures> RunCoordinator::numeric_classes() const { return impl_->audits.classes(); }
 
+std::vector<PeerId> RunCoordinator::holders() const {
+  std::vector<PeerId> holders;
+  for (const auto& [peer, member] : impl_->members.all()) {
+    if (member.ready() && member.reported.phase != wire::MemberPhase::paused) holders.push_back(peer);
+  }
+  return holders;
+}
+
+wire::Endpoint RunCoordinator::endpoint_of(const PeerId& peer) const {
+  const Member* const member = impl_->members.find(peer);
+  return member != nullptr ? member->endpoint() : wire::Endpoint{peer, "", 0};
+}
+
 std::vector<swarm::Host> RunCoordinator::hosts() const {
   std::vector<Speeds> computing;
   std::vector<swarm::Link> links;

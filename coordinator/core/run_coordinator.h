@@ -88,6 +88,10 @@ class RunCoordinator {
   [[nodiscard]] DevicesInUse devices() const;
   // The kinds of computers that were checked, since this process began; empty where the run's work is not checked.
   [[nodiscard]] std::vector<ClassFigures> numeric_classes() const;
+  // Returns the members that hold the state and do not pause.
+  [[nodiscard]] std::vector<PeerId> holders() const;
+  // Returns where others can call the member; only its id where nobody can, or it is none.
+  [[nodiscard]] wire::Endpoint endpoint_of(const PeerId& peer) const;
   // Returns the members with the speeds that their heartbeats report, unknown ones as with_typical_speeds(); members
   // that have not computed yet are left out. They depart as often as members have of late.
   [[nodiscard]] std::vector<swarm::Host> hosts() const;

@@ -244,7 +244,8 @@ Status read_cells(TableReader fields, wire::CellOptions& cells) {
   read_settings(fields, cells);
   STARLING_TRY(fields.finish());
   if (cells.experts > 0) return {};
-  return Error{ErrorCode::invalid_argument, "manifest.toml, table [cells]: experts_per_cell is missing, or not above 0"};
+  return Error{ErrorCode::invalid_argument,
+               "manifest.toml, table [cells]: experts_per_cell is missing, or not above 0"};
 }
 
 Status read_averaging(TableReader fields, wire::AveragingOptions& averaging) {

@@ -25,16 +25,17 @@ struct CellOffer {
 struct CellHolders {
   CellIndex cell = 0;
   std::vector<std::int64_t> members;
+  friend bool operator==(const CellHolders&, const CellHolders&) = default;
 };
 
 // The holders of all cells at one time; cells that nobody holds are left out.
 struct CellTable {
-  std::int64_t number = 1;  // above that of every table before it
+  std::int64_t number = 1;  // no other table of this run has it
   std::vector<Endpoint> members;
   std::vector<CellHolders> cells;
 };
 
-// What the coordinator wants of a volunteer, and what it tells it.
+// The coordinator's answer to an offer.
 struct CellsDealt {
   std::vector<CellIndex> hold;       // cells that it is to hold; it lets go of all others
   std::optional<CellTable> table{};  // unset: the one that it has is the newest

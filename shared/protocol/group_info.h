@@ -29,6 +29,7 @@ struct Endpoint {
   std::string host;  // IP literal, never a name to look up
   int port = 0;
   PeerId relay = {};  // unless zero, this relay listens at host and port, and connects callers with the peer
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
 // The facts about a member that planning needs.

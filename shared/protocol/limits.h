@@ -5,8 +5,10 @@
 //   POST /v1/heartbeat     Heartbeat -> HeartbeatReply    (client certificate required)
 //   GET  /v1/run           the signed manifest envelope of the run
 //   GET  /v1/artefacts/H   the bytes whose SHA-256 is H
-//   POST /v1/checkpoint?round=R&digest=D&offset=N   a piece of the state from byte N on, at most kCheckpointPieceBytes,
-//                          by the member that was asked (HeartbeatReply::send_checkpoint) -> CheckpointReply
+//   POST /v1/checkpoint?round=R&digest=D&offset=N&run=C   a piece of the state of the run, or of cell C, from byte N
+//   on,
+//                          at most kCheckpointPieceBytes, by the member that was asked
+//                          (HeartbeatReply::send_checkpoint) -> CheckpointReply
 // A refusal is an HTTP status with an ErrorReply ({"code","error"}). Unknown fields are ignored, missing ones are
 // errors, so that either side may be one version older. Every list and string is bounded by a constant below.
 #pragma once

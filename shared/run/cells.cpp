@@ -116,8 +116,7 @@ void check_cells(Checker& check, const RunManifest& manifest) {
   check.within("cells.answers_min", cells.answers_min, 0, manifest.model.experts.active);
   check.word("cells.codec", to_string(cells.codec), carries_results(cells.codec) && cells.codec != Codec::int4,
              "'fp32', 'fp16', 'bf16' or 'int8': nothing makes up for what the others leave out of activations");
-  check.that(manifest.run_id.size() + kCellRunIdBytes <= kRunIdBytesMax, "run_id",
-             fmt::format("'{}'", manifest.run_id),
+  check.that(manifest.run_id.size() + kCellRunIdBytes <= kRunIdBytesMax, "run_id", fmt::format("'{}'", manifest.run_id),
              fmt::format("at most {} characters where there are cells", kRunIdBytesMax - kCellRunIdBytes));
   const bool names_states = cells.digests.empty() || cells.digests.size() == cell_count(manifest.model);
   check.that(names_states, "cells.digests", fmt::format("of {} cells", cells.digests.size()),

@@ -3,8 +3,8 @@
 // cell, is the trunk: embeddings, attention, gates, norms and the output layer.
 //
 // A piece has the options of its model and names itself in them (ExpertOptions::piece). So its layout, its initial
-// values, and what it costs, follow like those of a whole model, and it is trained like one: a cell is a run beside that
-// of the trunk, whose members are the cell's holders.
+// values, and what it costs, follow like those of a whole model, and it is trained like one: a cell is a run beside
+// that of the trunk, whose members are the cell's holders.
 #pragma once
 
 #include <cstddef>

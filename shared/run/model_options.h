@@ -76,20 +76,20 @@ enum class CellUpdate : std::uint8_t { round };
 inline constexpr std::array<std::string_view, 1> kCellUpdateWords{"round"};
 inline std::span<const std::string_view> words_of(CellUpdate /*update*/) { return kCellUpdateWords; }
 
-constexpr int kCellsMax = 512;       // of a model
-constexpr int kCellHoldersMax = 8;   // of a cell
+constexpr int kCellsMax = 512;      // in a model
+constexpr int kCellHoldersMax = 8;  // for each cell
 constexpr int kAnswersMinMax = 64;
 
 // How a decoder's experts are shared out among volunteers (cells.h): the manifest's table `cells`.
 struct CellOptions {
   CellKind kind = CellKind::experts;
-  int experts = 0;  // of a cell; 0: there are no cells, and everybody holds the whole model
+  int experts = 0;  // in a cell; 0: there are no cells, and everybody holds the whole model
   int holders = 2;  // volunteers that are to hold each cell
   CellUpdate update = CellUpdate::round;
   Codec codec = Codec::int8;  // values' on their way to experts and back
   // Experts whose answers a token needs; the others are waited for half as long again. 0: all are waited for.
   int answers_min = 0;
-  std::vector<Digest> digests{};  // of the state that each cell begins with, by cell
+  std::vector<Digest> digests{};  // for the state that each cell begins with, by cell
   friend bool operator==(const CellOptions&, const CellOptions&) = default;
 };
 

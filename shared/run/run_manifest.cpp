@@ -168,7 +168,8 @@ Result<RunManifest> decode_manifest(std::string_view json) {
   const std::string title = std::exchange(manifest.title, plain_line(manifest.title));
   STARLING_TRY(check_manifest(manifest));
   if (has_cells(manifest.model) && manifest.model.experts.cells.digests.empty()) {
-    return Error{ErrorCode::invalid_argument, "run manifest: cells.digests is missing: the states that cells begin with"};
+    return Error{ErrorCode::invalid_argument,
+                 "run manifest: cells.digests is missing: the states that cells begin with"};
   }
   RunManifest as_signed = manifest;
   as_signed.title = title;

@@ -71,3 +71,22 @@ TEST_CASE("only a model with experts has cells") {
   gpt.architecture = Architecture::gpt;
   CHECK_FALSE(has_cells(gpt));
 }
+
+TEST_CASE("a piece is a run of its own: with its model, its state and its costs") {
+  RunManifest manifest;
+  manifest.run_id = "fox";
+  manifest.model = two_layers_of(2, 2, 2);
+  manifest.flops_per_sample = flops_per_sample(manifest.model);
+  manifest.initial_state_digest.bytes.fill(1);
+  manifest.model.experts.cells.digests.resize(4);
+  manifest.model.experts.cells.digests[3].bytes.fill(3);
+  const RunManifest trunk = piece_of(manifest, kTrunk), cell = piece_of(manifest, 3);
+  CHECK(trunk.run_id == "fox");
+  CHECK(trunk.initial_state_digest == manifest.initial_state_digest);
+  CHECK(trunk.flops_per_sample < manifest.flops_per_sample);
+  CHECK(cell.run_id == "fox.c3");
+  CHECK(cell.initial_state_digest == manifest.model.experts.cells.digests[3]);
+  CHECK(cell.flops_per_sample == flops_per_sample(cell.model));
+  CHECK(parameter_count(cell.model) == cells_of(manifest.model)[3].count);
+  CHECK(held_bytes(manifest, 3) > static_cast<std::int64_t>(state_size(cell) * sizeof(float)));
+}

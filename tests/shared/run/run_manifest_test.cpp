@@ -596,3 +596,66 @@ TEST_CASE("a program's manifest says what its parameters are, and comes back as 
   CHECK(refused([](ScriptModel& s) { s.tensors[0].shape = {std::int64_t{1} << 40, std::int64_t{1} << 40}; }));
   CHECK(refused([](ScriptModel& s) { s.program.bytes = 0; }));
 }
+
+namespace {
+
+RunManifest cut_manifest() {
+  RunManifest manifest = good_manifest();
+  manifest.model = {.architecture = Architecture::decoder, .layers = 2, .width = 32, .heads = 2, .context = 16};
+  manifest.model.experts.rows = 4;
+  manifest.model.experts.cells.experts = 2;
+  manifest.model.experts.cells.digests.resize(4);
+  for (Digest& digest : manifest.model.experts.cells.digests) digest.bytes.fill(7);
+  return manifest;
+}
+
+}  // namespace
+
+TEST_CASE("a manifest whose model is cut into cells travels, and one that is not has no word of them") {
+  const RunManifest manifest = cut_manifest();
+  const std::string json = encode_manifest(manifest);
+  CHECK(json.find(R"("cells":{"kind":"experts","experts_per_cell":2,"holders":2,"update":"round","codec":"int8")") !=
+        std::string::npos);
+  const auto read = decode_manifest(json);
+  REQUIRE(read.ok());
+  CHECK(read->model.experts.cells == manifest.model.experts.cells);
+  CHECK(encode_manifest(good_manifest()).find("cells") == std::string::npos);
+  RunManifest open = manifest;
+  open.model.experts.cells.digests.clear();
+  CHECK(check_manifest(open).ok());  // before it is signed
+  CHECK(decode_manifest(encode_manifest(open)).error().message.find("cells.digests") != std::string::npos);
+}
+
+TEST_CASE("cells that cannot be are refused by name") {
+  REQUIRE(check_manifest(cut_manifest()).ok());
+  const auto why = [](const std::function<void(RunManifest&)>& change) {
+    RunManifest manifest = cut_manifest();
+    change(manifest);
+    const Status status = check_manifest(manifest);
+    return status.ok() ? "" : status.error().message;
+  };
+  const auto names = [](const std::string& message, std::string_view field) {
+    return message.find(std::string(field) + " is ") != std::string::npos;
+  };
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.holders = 9; }), "cells.holders"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.holders = 0; }), "cells.holders"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.experts = -1; }), "cells.experts_per_cell"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.answers_min = 3; }), "cells.answers_min"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.codec = Codec::sparse; }), "cells.codec"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.codec = Codec::int4; }), "cells.codec"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.cells.digests.pop_back(); }), "cells.digests"));
+  CHECK(names(why([](RunManifest& m) { m.model.experts.rows = 0; }), "cells.kind"));
+  CHECK(names(why([](RunManifest& m) { m.model.architecture = Architecture::gpt; }), "cells.kind"));
+  CHECK(names(why([](RunManifest& m) { m.run_id = std::string(36, 'a'); }), "run_id"));
+  CHECK(names(why([](RunManifest& m) { m.local.emplace(); }), "local"));
+  CHECK(names(why([](RunManifest& m) { m.round.low_rank = 4; }), "low_rank"));
+  CHECK(names(why([](RunManifest& m) { m.round.error_feedback = 0.9; }), "error_feedback"));
+  CHECK(names(why([](RunManifest& m) { m.round.delay_parameter_updates = true; }), "delay_parameter_updates"));
+  CHECK(names(why([](RunManifest& m) { m.round.averaging.formation = Formation::grid; }), "averaging.formation"));
+  CHECK(names(why([](RunManifest& m) {
+                m.model.experts.rows = 1024;
+                m.model.experts.cells.experts = 1;
+                m.model.experts.cells.digests.clear();
+              }),
+              "cells.experts_per_cell"));
+}

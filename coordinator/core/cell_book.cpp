@@ -1,0 +1,233 @@
+#include "coordinator/core/cell_book.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "shared/base/verify.h"
+
+namespace starling::core {
+namespace {
+
+// Longer than the longest time between two calls, and than a computer takes to start again.
+constexpr Duration kForgetAfter = std::chrono::seconds(30);
+constexpr Duration kSweepEvery = std::chrono::seconds(1);
+
+bool can_be_called(const wire::Endpoint& at) { return at.port != 0; }
+
+}  // namespace
+
+int CellBook::Holders::ready_ones() const {
+  return static_cast<int>(
+      std::count_if(dealt.begin(), dealt.end(), [this](const PeerId& peer) { return ready.contains(peer); }));
+}
+
+CellBook::CellBook(CellPlan plan) : plan_(std::move(plan)), cells_(plan_.bytes.size()) {
+  VERIFY(!plan_.bytes.empty());
+  table_.number = plan_.first_table;
+}
+
+void CellBook::give(wire::CellIndex cell, Entry& to) {
+  if (!to.second.cells.insert(cell).second) return;
+  to.second.load += bytes_of(cell);
+  holders_of(cell).dealt.insert(to.first);
+}
+
+void CellBook::take_back(wire::CellIndex cell, const PeerId& from) {
+  Volunteer& volunteer = volunteers_.at(from);
+  volunteer.cells.erase(cell);
+  volunteer.load -= bytes_of(cell);
+  holders_of(cell).dealt.erase(from);
+}
+
+void CellBook::forget(const PeerId& peer) {
+  const auto found = volunteers_.find(peer);
+  if (found == volunteers_.end()) return;
+  for (const wire::CellIndex cell : found->second.cells) holders_of(cell).dealt.erase(peer);
+  volunteers_.erase(found);
+  changed_ = true;
+}
+
+// After the coordinator was away, volunteers go on with the cells that they hold.
+void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at,
+                        const wire::CellOffer& offer) {
+  const auto [entry, is_new] = volunteers_.try_emplace(who.peer);
+  Volunteer& volunteer = entry->second;
+  changed_ = changed_ || is_new || volunteer.bytes != offer.bytes || !(volunteer.at == at);
+  volunteer.account = who.account;
+  volunteer.at = at;
+  volunteer.bytes = offer.bytes;
+  volunteer.called = now;
+  if (!is_new) return;
+  for (const wire::CellIndex cell : offer.held) {
+    const bool exists = static_cast<std::size_t>(cell) < cells_.size();
+    if (exists && static_cast<int>(holders_of(cell).dealt.size()) < plan_.holders) give(cell, *entry);
+  }
+}
+
+void CellBook::on_goodbye(const PeerId& peer) { forget(peer); }
+
+void CellBook::set_ready(wire::CellIndex cell, std::span<const PeerId> peers) {
+  std::set<PeerId> ready(peers.begin(), peers.end());
+  std::set<PeerId>& before = holders_of(cell).ready;
+  changed_ = changed_ || ready != before;
+  before = std::move(ready);
+}
+
+void CellBook::deal(TimePoint now) {
+  if (now - swept_ >= kSweepEvery) {
+    swept_ = now;
+    std::vector<PeerId> gone;
+    for (const auto& [peer, volunteer] : volunteers_) {
+      if (now - volunteer.called > kForgetAfter) gone.push_back(peer);
+    }
+    for (const PeerId& peer : gone) forget(peer);
+    changed_ = true;  // a move may be due
+  }
+  if (!changed_) return;
+  changed_ = false;
+  take_back_beyond_room();
+  fill();
+  end_surplus();
+  begin_move();
+  renew_table();
+}
+
+// A volunteer that gives less memory keeps the cells that have the fewest other holders.
+void CellBook::take_back_beyond_room() {
+  for (auto& [peer, volunteer] : volunteers_) {
+    while (volunteer.load > volunteer.bytes && !volunteer.cells.empty()) {
+      const auto least_needed = std::max_element(volunteer.cells.begin(), volunteer.cells.end(),
+                                                 [this](wire::CellIndex a, wire::CellIndex b) {
+                                                   return holders_of(a).ready_ones() < holders_of(b).ready_ones();
+                                                 });
+      take_back(*least_needed, peer);
+    }
+  }
+}
+
+// Deals cells that have too few holders: first those that have the fewest.
+void CellBook::fill() {
+  std::set<std::pair<int, wire::CellIndex>> lacking;
+  for (std::size_t number = 0; number < cells_.size(); ++number) {
+    const auto holders = static_cast<int>(cells_[number].dealt.size());
+    if (holders < plan_.holders) lacking.emplace(holders, static_cast<wire::CellIndex>(number));
+  }
+  while (!lacking.empty()) {
+    const auto [holders, cell] = *lacking.begin();
+    lacking.erase(lacking.begin());
+    Entry* const best = best_for(cell);
+    if (best == nullptr) continue;
+    give(cell, *best);
+    if (holders + 1 < plan_.holders) lacking.emplace(holders + 1, cell);
+  }
+}
+
+// The volunteer with room to which the cell goes: an account of its own comes first, then whether others can call it
+// where nobody who holds the cell can be called, then the least load. Null: nobody has room.
+CellBook::Entry* CellBook::best_for(wire::CellIndex cell) {
+  std::set<AccountId> accounts;
+  for (const PeerId& peer : holders_of(cell).dealt) accounts.insert(volunteers_.at(peer).account);
+  const bool has_callable = spread(cell, nullptr, nullptr).second;
+  const auto rank = [&](const Volunteer& volunteer) {
+    return std::tuple(accounts.contains(volunteer.account), !has_callable && !can_be_called(volunteer.at),
+                      volunteer.load, -volunteer.bytes);
+  };
+  Entry* best = nullptr;
+  for (Entry& entry : volunteers_) {
+    const Volunteer& volunteer = entry.second;
+    if (volunteer.cells.contains(cell) || !has_room(volunteer, cell)) continue;
+    if (best == nullptr || rank(volunteer) < rank(best->second)) best = &entry;
+  }
+  return best;
+}
+
+// How well the cell's holders are spread: their accounts, up to the number of holders that are wanted, and whether
+// somebody can be called, if `without` were none and `with` were one; null: nobody.
+CellBook::Spread CellBook::spread(wire::CellIndex cell, const PeerId* without, const PeerId* with) const {
+  std::set<PeerId> holders = holders_of(cell).dealt;
+  if (without != nullptr) holders.erase(*without);
+  if (with != nullptr) holders.insert(*with);
+  std::set<AccountId> accounts;
+  bool callable = false;
+  for (const PeerId& peer : holders) {
+    accounts.insert(volunteers_.at(peer).account);
+    callable = callable || can_be_called(volunteers_.at(peer).at);
+  }
+  return {std::min(accounts.size(), static_cast<std::size_t>(plan_.holders)), callable};
+}
+
+// Where a cell has more holders with its state than it needs, one lets it go: the others stay as well spread as can be,
+// and it is the one with the highest load.
+void CellBook::end_surplus() {
+  for (std::size_t number = 0; number < cells_.size(); ++number) {
+    const auto cell = static_cast<wire::CellIndex>(number);
+    Holders& holders = cells_[number];
+    while (holders.ready_ones() > plan_.holders) {
+      const auto rank = [&](const PeerId& peer) {
+        return std::pair(spread(cell, &peer, nullptr), volunteers_.at(peer).load);
+      };
+      std::optional<PeerId> best;
+      for (const PeerId& peer : holders.dealt) {
+        if (holders.ready.contains(peer) && (!best || rank(*best) < rank(peer))) best = peer;
+      }
+      take_back(cell, *best);
+    }
+  }
+}
+
+// Begins to move one cell to the volunteer with the least load, if that makes loads more even, leaves holders as well
+// spread, and no move is under way.
+void CellBook::begin_move() {
+  const auto is_settled = [this](const Holders& holders) {
+    const auto dealt = static_cast<int>(holders.dealt.size());
+    return dealt <= plan_.holders && holders.ready_ones() == dealt;
+  };
+  if (volunteers_.empty() || !std::all_of(cells_.begin(), cells_.end(), is_settled)) return;
+  const auto less = [](const Entry& a, const Entry& b) { return a.second.load < b.second.load; };
+  const auto [least, most] = std::minmax_element(volunteers_.begin(), volunteers_.end(), less);
+  for (const wire::CellIndex cell : most->second.cells) {
+    const bool evens = least->second.load + bytes_of(cell) <= most->second.load - bytes_of(cell);
+    if (!evens || !has_room(least->second, cell) || least->second.cells.contains(cell)) continue;
+    const Spread before = spread(cell, nullptr, nullptr), after = spread(cell, &most->first, &least->first);
+    if (after.first < before.first || after.second < before.second) continue;
+    return give(cell, *least);
+  }
+}
+
+// Holders that nobody can dial are in it, too: a link that they have opened serves.
+void CellBook::renew_table() {
+  wire::CellTable table;
+  table.number = table_.number;
+  std::map<PeerId, std::int64_t> places;
+  for (std::size_t number = 0; number < cells_.size(); ++number) {
+    wire::CellHolders row{static_cast<wire::CellIndex>(number), {}};
+    for (const PeerId& peer : cells_[number].dealt) {
+      const bool has_place = places.contains(peer) || table.members.size() < wire::kCellMembersMax;
+      if (!cells_[number].ready.contains(peer) || !has_place) continue;
+      const auto [place, is_new] = places.try_emplace(peer, static_cast<std::int64_t>(table.members.size()));
+      if (is_new) table.members.push_back(volunteers_.at(peer).at);
+      row.members.push_back(place->second);
+      if (row.members.size() == static_cast<std::size_t>(wire::kCellHoldersMax)) break;
+    }
+    if (!row.members.empty()) table.cells.push_back(std::move(row));
+  }
+  if (table.members == table_.members && table.cells == table_.cells) return;
+  table.number += 1;
+  table_ = std::move(table);
+}
+
+wire::CellsDealt CellBook::answer(const PeerId& peer, std::int64_t table) const {
+  wire::CellsDealt dealt;
+  const auto found = volunteers_.find(peer);
+  if (found != volunteers_.end()) dealt.hold.assign(found->second.cells.begin(), found->second.cells.end());
+  if (table != table_.number) dealt.table = table_;
+  return dealt;
+}
+
+std::vector<CellBook::Cover> CellBook::cover() const {
+  std::vector<Cover> cover;
+  for (const Holders& holders : cells_) cover.push_back({static_cast<int>(holders.dealt.size()), holders.ready_ones()});
+  return cover;
+}
+
+}  // namespace starling::core

@@ -1,0 +1,96 @@
+// Which volunteers hold which cells of a run's model (shared/run/cells.h). They offer memory when they call; the book
+// deals them cells, so that each has as many holders as the manifest wants, of different accounts where there are any,
+// and moves cells from those that have most to those that have least, one at a time: the new holder has the state
+// before the old one lets it go. Callers hear of holders that have the state, which the cells' own runs know. Pure; not
+// thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "coordinator/core/types.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+#include "shared/protocol/cell_dealing.h"
+
+namespace starling::core {
+
+// The run's cells.
+struct CellPlan {
+  std::vector<std::int64_t> bytes;  // that holding each cell takes (wire::held_bytes)
+  int holders = 2;                  // that each is to have
+  std::int64_t first_table = 1;     // number of the first table: another one at each start
+};
+
+class CellBook {
+ public:
+  explicit CellBook(CellPlan plan);
+
+  // A volunteer's call with an offer. `at`: where others can call it. deal() is due then.
+  void on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer);
+  void on_goodbye(const PeerId& peer);
+  // The members that have the cell's state, in place of those before.
+  void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
+  // Deals what is to be dealt, if anything has changed, and now and then forgets volunteers that do not call any more.
+  void deal(TimePoint now);
+
+  // The answer for a volunteer that has this table; 0: none.
+  [[nodiscard]] wire::CellsDealt answer(const PeerId& peer, std::int64_t table) const;
+
+  // A cell's holders, for the status: those that it is dealt to, and how many of them have its state.
+  struct Cover {
+    int dealt = 0;
+    int ready = 0;
+  };
+  [[nodiscard]] std::vector<Cover> cover() const;
+
+ private:
+  struct Volunteer {
+    AccountId account = 0;
+    wire::Endpoint at;
+    std::int64_t bytes = 0;
+    std::set<wire::CellIndex> cells{};  // dealt
+    std::int64_t load = 0;              // these cells' bytes
+    TimePoint called{};
+  };
+  struct Holders {
+    std::set<PeerId> dealt;
+    std::set<PeerId> ready;  // they have the cell's state; those that let it go may still have it
+    [[nodiscard]] int ready_ones() const;
+  };
+  using Spread = std::pair<std::size_t, bool>;
+  using Entry = std::pair<const PeerId, Volunteer>;
+
+  [[nodiscard]] std::int64_t bytes_of(wire::CellIndex cell) const {
+    return plan_.bytes[static_cast<std::size_t>(cell)];
+  }
+  [[nodiscard]] Holders& holders_of(wire::CellIndex cell) { return cells_[static_cast<std::size_t>(cell)]; }
+  [[nodiscard]] const Holders& holders_of(wire::CellIndex cell) const { return cells_[static_cast<std::size_t>(cell)]; }
+  [[nodiscard]] bool has_room(const Volunteer& volunteer, wire::CellIndex cell) const {
+    return volunteer.load + bytes_of(cell) <= volunteer.bytes;
+  }
+  void give(wire::CellIndex cell, Entry& to);
+  void take_back(wire::CellIndex cell, const PeerId& from);
+  void forget(const PeerId& peer);
+  void take_back_beyond_room();
+  void fill();
+  [[nodiscard]] Entry* best_for(wire::CellIndex cell);
+  [[nodiscard]] Spread spread(wire::CellIndex cell, const PeerId* without, const PeerId* with) const;
+  void end_surplus();
+  void begin_move();
+  void renew_table();
+
+  CellPlan plan_;
+  std::map<PeerId, Volunteer> volunteers_;
+  std::vector<Holders> cells_;  // by number
+  bool changed_ = false;        // since the last dealing
+  TimePoint swept_{};
+  wire::CellTable table_;
+};
+
+}  // namespace starling::core

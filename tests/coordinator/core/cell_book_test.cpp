@@ -1,0 +1,228 @@
+#include "coordinator/core/cell_book.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace starling;
+using namespace starling::core;
+
+namespace {
+
+constexpr TimePoint kStart{std::chrono::hours(1)};
+
+PeerId peer(int number) {
+  PeerId id;
+  id.bytes.fill(static_cast<std::uint8_t>(number + 1));
+  return id;
+}
+
+// Volunteers that call every second, and have each cell's state a call after it was dealt to them.
+struct Swarm {
+  struct Member {
+    AccountId account = 0;
+    std::int64_t bytes = 0;
+    int port = 4000;
+    std::vector<wire::CellIndex> held{};
+    std::int64_t table = 0;
+  };
+  explicit Swarm(std::size_t cells, int holders = 2, std::int64_t bytes = 10)
+      : cells(cells), book(CellPlan{std::vector<std::int64_t>(cells, bytes), holders, 7}) {}
+
+  void join(int number, std::int64_t bytes, int port = 4000) { members[number] = {number + 1, bytes, port}; }
+  void run(int seconds = 5) {
+    for (int second = 0; second < seconds; ++second) {
+      now += std::chrono::seconds(1);
+      for (auto& [number, member] : members) {
+        const PeerId id = peer(number);
+        book.on_offer(now, {id, member.account, ""}, {id, "10.0.0.1", member.port},
+                      {member.bytes, member.held, member.table});
+        const wire::CellsDealt dealt = book.answer(id, member.table);
+        member.held = dealt.hold;
+        if (dealt.table) {
+          member.table = dealt.table->number;
+          table = *dealt.table;
+        }
+      }
+      for (std::size_t cell = 0; cell < cells; ++cell) {
+        std::vector<PeerId> ready;
+        for (const auto& [number, member] : members) {
+          if (holds(number, static_cast<int>(cell))) ready.push_back(peer(number));
+        }
+        book.set_ready(static_cast<wire::CellIndex>(cell), ready);
+      }
+      book.deal(now);
+    }
+  }
+  [[nodiscard]] bool holds(int number, int cell) const {
+    const auto& held = members.at(number).held;
+    return std::find(held.begin(), held.end(), cell) != held.end();
+  }
+  [[nodiscard]] int least() const {
+    int least = 99;
+    for (const CellBook::Cover& cover : book.cover()) least = std::min(least, cover.ready);
+    return least;
+  }
+
+  std::size_t cells;
+  CellBook book;
+  std::map<int, Member> members;
+  wire::CellTable table;
+  TimePoint now = kStart;
+};
+
+}  // namespace
+
+TEST_CASE("each cell gets as many holders as it is to have, and nobody more than there is room for") {
+  Swarm swarm(8);
+  for (int number = 0; number < 5; ++number) swarm.join(number, 40);
+  swarm.run();
+  for (const CellBook::Cover& cover : swarm.book.cover()) {
+    CHECK(cover.dealt == 2);
+    CHECK(cover.ready == 2);
+  }
+  for (const auto& [number, member] : swarm.members) CHECK(member.held.size() <= 4);
+  CHECK(swarm.table.cells.size() == 8);
+  CHECK(swarm.table.members.size() == 5);
+}
+
+TEST_CASE("where room is short, every cell has a holder before any has two") {
+  Swarm swarm(6);
+  swarm.join(0, 40);
+  swarm.join(1, 40);
+  swarm.run();
+  CHECK(swarm.least() == 1);
+}
+
+TEST_CASE("holders of a cell are of different accounts where there are any") {
+  Swarm swarm(4);
+  for (int number = 0; number < 4; ++number) swarm.join(number, 100);
+  swarm.members[0].account = swarm.members[1].account = swarm.members[2].account = 5;
+  swarm.run();
+  for (int cell = 0; cell < 4; ++cell) CHECK(swarm.holds(3, cell));
+}
+
+TEST_CASE("one holder of each cell can be called, where somebody can") {
+  Swarm swarm(3, 1);
+  swarm.join(0, 30, 0);
+  swarm.join(1, 30);
+  swarm.run();
+  for (int cell = 0; cell < 3; ++cell) CHECK(swarm.holds(1, cell));
+}
+
+TEST_CASE(
+    "cells of a volunteer that stays away are dealt to others, and those that it comes back with are not doubled") {
+  Swarm swarm(4);
+  for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+  swarm.run();
+  const Swarm::Member gone = swarm.members[0];
+  REQUIRE(!gone.held.empty());
+  swarm.members.erase(0);
+  swarm.run(29);
+  CHECK(swarm.least() == 1);  // it may come back
+  swarm.run(10);
+  CHECK(swarm.least() == 2);
+  swarm.members[0] = gone;
+  swarm.run();
+  for (const CellBook::Cover& cover : swarm.book.cover()) CHECK(cover.dealt <= 3);
+}
+
+TEST_CASE("who leaves with a word is replaced at once") {
+  Swarm swarm(4);
+  for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+  swarm.run();
+  swarm.members.erase(0);
+  swarm.book.on_goodbye(peer(0));
+  swarm.run(3);
+  CHECK(swarm.least() == 2);
+}
+
+TEST_CASE("after a restart of the coordinator volunteers go on with what they hold") {
+  Swarm swarm(6);
+  for (int number = 0; number < 4; ++number) swarm.join(number, 60);
+  swarm.run(20);
+  const std::map<int, Swarm::Member> before = swarm.members;
+  swarm.book = CellBook(CellPlan{std::vector<std::int64_t>(6, 10), 2, 99});
+  swarm.run(1);
+  for (const auto& [number, member] : before) CHECK(swarm.members[number].held == member.held);
+  CHECK(swarm.members[0].table > 98);  // tables of before are out
+}
+
+TEST_CASE("a newcomer takes cells over, one at a time, and no cell is without its holders meanwhile") {
+  Swarm swarm(8);
+  swarm.join(0, 80);
+  swarm.join(1, 80);
+  swarm.run();
+  swarm.join(2, 80);
+  swarm.join(3, 80);
+  for (int second = 0; second < 60; ++second) {
+    std::size_t before = 0, after = 0;
+    for (const auto& [number, member] : swarm.members) before += member.held.size();
+    swarm.run(1);
+    for (const auto& [number, member] : swarm.members) after += member.held.size();
+    CHECK(after <= before + 1);
+    CHECK(swarm.least() >= 2);
+  }
+  for (const auto& [number, member] : swarm.members) CHECK(member.held.size() == 4);
+}
+
+TEST_CASE("who gives less memory lets go, and others take over") {
+  Swarm swarm(4);
+  for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+  swarm.run(20);
+  swarm.members[0].bytes = 10;
+  swarm.run();
+  CHECK(swarm.members[0].held.size() <= 1);
+  swarm.run(10);
+  CHECK(swarm.least() == 2);
+}
+
+TEST_CASE("a table comes once, and again when holders change") {
+  Swarm swarm(2);
+  swarm.join(0, 20);
+  swarm.join(1, 20);
+  swarm.run();
+  const std::int64_t number = swarm.members[0].table;
+  CHECK_FALSE(swarm.book.answer(peer(0), number).table);
+  swarm.run(10);
+  CHECK(swarm.members[0].table == number);
+  swarm.members.erase(1);
+  swarm.book.on_goodbye(peer(1));
+  swarm.run(2);
+  CHECK(swarm.members[0].table != number);
+  CHECK(swarm.table.members.size() == 1);
+}
+
+TEST_CASE("whatever comes and goes, nobody holds more than there is room for, and cells come back") {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    Swarm swarm(1 + random() % 12, 1 + static_cast<int>(random() % 3));
+    for (int step = 0; step < 60; ++step) {
+      const int number = static_cast<int>(random() % 10);
+      const bool is_in = swarm.members.contains(number);
+      if (random() % 3 == 0 && is_in) {
+        if (random() % 2 == 0) swarm.book.on_goodbye(peer(number));
+        swarm.members.erase(number);
+      } else {
+        swarm.join(number, static_cast<std::int64_t>(random() % 13) * 10, random() % 4 == 0 ? 0 : 4000);
+      }
+      swarm.run(2 + static_cast<int>(random() % 20));
+      for (const auto& [who, member] : swarm.members) {
+        CHECK(static_cast<std::int64_t>(member.held.size()) * 10 <= std::max<std::int64_t>(member.bytes, 0) + 10);
+      }
+    }
+    for (int number = 20; number < 24; ++number) swarm.join(number, 500);
+    swarm.run(80);
+    for (const CellBook::Cover& cover : swarm.book.cover()) {
+      CHECK(cover.ready == cover.dealt);
+      CHECK(cover.ready >= swarm.book.cover().front().ready);
+      CHECK(cover.ready >= 1);
+    }
+  }
+}
