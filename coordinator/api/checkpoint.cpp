@@ -19,6 +19,9 @@ std::optional<std::int64_t> count_in(std::string_view text) {
   return count;
 }
 
+// The cell that the copy is of; empty: it is of the run.
+RunId run_of(const gate::Request& request) { return RunId(request.parameter("run")); }
+
 // Removes the copies that need not be kept any more, with their files.
 Status thin_copies(const Api& api) {
   STARLING_ASSIGN(auto copies, api.stores.training.checkpoints.list());
@@ -42,7 +45,7 @@ Status keep(const Api& api, const CopyWanted& wanted, const wire::Checkpoint& ch
     log_warning("outdated copies of states were not removed, and are when the next one is kept: {}",
                 thinned.error().message);
   }
-  api.run.keep_checkpoint(checkpoint);
+  api.run.keep_checkpoint(wanted.state.run_id, checkpoint);
   log_info("kept a copy of the state of round {}: {} bytes, from peer {}", checkpoint.round, checkpoint.file.bytes,
            peer.brief());
   return {};
@@ -55,7 +58,7 @@ Result<std::string> take(const Api& api, const PeerId& peer, const gate::Request
   if (!round || !digest || !offset) {
     return Error{ErrorCode::invalid_argument, "a piece of a copy comes with its round, digest and offset"};
   }
-  STARLING_ASSIGN(const CopyWanted wanted, api.run.checkpoint_wanted(peer));
+  STARLING_ASSIGN(const CopyWanted wanted, api.run.checkpoint_wanted(run_of(request), peer));
   if (*round != wanted.state.round || *digest != wanted.state.state_digest) {
     return Error{ErrorCode::failed_precondition, "a copy of another state is wanted by now"};
   }
@@ -74,7 +77,7 @@ gate::Response checkpoint(const Api& api, const gate::Request& request) {
   const ErrorCode code = reply.error().code;
   if (code != ErrorCode::failed_precondition && code != ErrorCode::invalid_argument) {
     log_warning("a copy of the model from peer {}: {}", request.peer->brief(), reply.error().message);
-    api.run.give_up_checkpoint(*request.peer);
+    api.run.give_up_checkpoint(run_of(request), *request.peer);
   }
   return error_response(told(reply.error()));
 }

@@ -1,9 +1,10 @@
-// A copy of a run's state on its way from a member to the coordinator's disk, piece by piece, one copy at a time. Its
-// digest in the end must be the swarm's digest of that state, or it is thrown away.
+// Copies of states on their way from members to the coordinator's disk, piece by piece: one of a run at a time, and one
+// of each cell of its model. A copy's digest in the end must be the swarm's digest of that state, or it is thrown away.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -21,7 +22,7 @@ class CheckpointInbox {
   // Copies get a file of their own in `folder`, named by its digest once it is complete.
   explicit CheckpointInbox(std::filesystem::path folder);
 
-  // Throws away the copy under way, here or in the process that took copies before this one. Comes before the first
+  // Throws away the copies under way, here or in the process that took copies before this one. Comes before the first
   // piece.
   void clear() EXCLUDES(mutex_);
 
@@ -30,23 +31,28 @@ class CheckpointInbox {
     std::optional<wire::Checkpoint> complete{};  // complete, and on the disk
   };
   // Takes a piece from byte `offset` on; one that begins elsewhere than where the last ended changes nothing. The first
-  // piece of another copy ends the one before it. corrupt: these were not the bytes of that state, or too many of them;
-  // resource_exhausted: the disk is full. After an error the copy begins again.
+  // piece of another copy of that run or cell ends the one before it. corrupt: these were not the bytes of that state,
+  // or too many of them; resource_exhausted: the disk is full. After an error the copy begins again.
   Result<Progress> take(const core::CheckpointWanted& wanted, std::int64_t offset, std::string_view bytes)
       EXCLUDES(mutex_);
 
  private:
-  Status begin(const core::CheckpointWanted& wanted) REQUIRES(mutex_);
-  Status add(std::string_view bytes) REQUIRES(mutex_);
-  Result<wire::Checkpoint> finish() REQUIRES(mutex_);
+  // The copy under way of a run or a cell.
+  struct Copy {
+    core::CheckpointWanted wanted;
+    UniqueFd file;
+    std::int64_t bytes = 0;
+    crypto::Sha256 whole;
+    crypto::PiecewiseSha256 state;
+  };
+  [[nodiscard]] std::filesystem::path path_of(const RunId& run) const;
+  [[nodiscard]] Result<Copy> begin(const core::CheckpointWanted& wanted) const;
+  Status add(Copy& copy, std::string_view bytes) const;
+  Result<wire::Checkpoint> finish(Copy& copy) const;
 
   const std::filesystem::path folder_;
   Mutex mutex_;
-  std::optional<core::CheckpointWanted> copy_ GUARDED_BY(mutex_);  // the copy under way
-  UniqueFd file_ GUARDED_BY(mutex_);
-  std::int64_t bytes_ GUARDED_BY(mutex_) = 0;
-  crypto::Sha256 whole_ GUARDED_BY(mutex_);
-  crypto::PiecewiseSha256 state_ GUARDED_BY(mutex_);
+  std::map<RunId, Copy> copies_ GUARDED_BY(mutex_);
 };
 
 }  // namespace starling::api

@@ -10,13 +10,17 @@
 
 #include "coordinator/api/audit_rows.h"
 #include "coordinator/api/electorate_rows.h"
+#include "coordinator/api/run_recovery.h"
 #include "coordinator/api/run_report.h"
 #include "coordinator/api/state_chain_rows.h"
 #include "coordinator/core/audit_standing.h"
+#include "coordinator/core/cell_book.h"
 #include "coordinator/core/heartbeat_decision.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/protocol/heartbeat.h"
+#include "shared/run/cells.h"
 #include "shared/run/epochs.h"
 #include "shared/run/low_rank.h"
 
@@ -25,6 +29,7 @@ namespace {
 
 // The ledger's own bounds on a line; far above anything plausible.
 constexpr double kMicroCreditMax = 1e12;
+constexpr Duration kDealEvery = std::chrono::milliseconds(250);
 constexpr double kNatsPerBit = 0.69314718055994530942;
 
 db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
@@ -79,39 +84,6 @@ std::vector<db::LeasedSamples> rows_of(const std::vector<core::LeasesDealt>& dea
   return rows;
 }
 
-Result<core::RecoveredLeases> recover_leases(const db::LeaseStore& leases, const RunId& run_id) {
-  core::RecoveredLeases recovered;
-  STARLING_ASSIGN(recovered.next_epoch, leases.next_epoch(run_id));
-  STARLING_ASSIGN(const auto epochs, leases.open_epochs(run_id));
-  for (const db::EpochProgress& epoch : epochs) {
-    recovered.open_epochs.push_back(epoch.epoch);
-    STARLING_ASSIGN(const auto counted, leases.counted(run_id, epoch.epoch));
-    recovered.counted.insert(recovered.counted.end(), counted.begin(), counted.end());
-  }
-  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto samples, leases.all_set_aside(run_id, page));
-    recovered.set_aside.insert(recovered.set_aside.end(), samples.begin(), samples.end());
-    if (samples.size() < static_cast<std::size_t>(page.limit)) break;
-  }
-  STARLING_ASSIGN(recovered.tried, leases.tried(run_id));
-  STARLING_ASSIGN(const auto held, leases.held(run_id));
-  for (const db::LeasedSamples& row : held) {
-    const wire::SampleLease lease{row.number, row.epoch, row.first, row.samples, row.last_round};
-    recovered.held.push_back({row.peer_id, row.process, {lease}});
-  }
-  return recovered;
-}
-
-// Returns the sum of each account in the run's ledger.
-Result<std::vector<core::AccountSamples>> read_credited(const db::StandingsStore& standings, const RunId& run_id) {
-  std::vector<core::AccountSamples> credited;
-  for (db::Page page{.limit = db::kPageRowsMax};; page.offset += page.limit) {
-    STARLING_ASSIGN(const auto rows, standings.volunteers_of(run_id, page));
-    for (const db::VolunteerTotals& row : rows) credited.push_back({row.account_id, row.totals.samples});
-    if (rows.size() < static_cast<std::size_t>(page.limit)) return credited;
-  }
-}
-
 // Takes over settings that may change while a run is served. Volunteers with one version and volunteers with another
 // train one and the same model.
 void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
@@ -121,13 +93,19 @@ void take_changes(const wire::RunManifest& anew, wire::RunManifest& manifest) {
   manifest.data.mirror_ca = anew.data.mirror_ca;
 }
 
+// Cells run while their run does; they are never complete.
+wire::RunState cells_state(wire::RunState state) {
+  return state == wire::RunState::running ? wire::RunState::running : wire::RunState::paused;
+}
+
 }  // namespace
 
-// A run being served. The manifest never changes, except for settings that an operator may sign again (`take_changes`):
-// those, the envelope and the core belong to the service's mutex.
+// A run being served, or a cell of its model, which is served like one. The manifest never changes, except for settings
+// that an operator may sign again (`take_changes`): those, the envelope, the core and the dealing of cells belong to
+// the service's mutex.
 struct RunService::Active {
   std::string envelope;
-  wire::RunManifest manifest;
+  wire::RunManifest manifest;             // the trunk's, where the model is cut into cells
   std::shared_ptr<ProjectSigner> signer;  // null: states are not signed
   std::unique_ptr<core::RunCoordinator> core;
   wire::RunState set_state = wire::RunState::created;  // last taken over from the database
@@ -136,6 +114,15 @@ struct RunService::Active {
   std::int64_t newest_reversal = 0;                    // the newest that the core's sums of credit hold
   std::vector<db::Lane> assigned;                      // lanes that the store has not been asked to take
   std::vector<core::LeasesDealt> dealt;                // leases that the store has not been asked to take
+  std::vector<std::shared_ptr<Active>> cells{};        // by number; none where the model is not cut
+  std::optional<core::CellBook> dealing{};             // who holds them
+  std::optional<wire::RunManifest> whole{};            // the manifest with its signature, where the model is cut
+
+  // The dealing of cells hears who has the state of this one; nothing where it is no cell.
+  void note_holders(const Active& cell) {
+    const wire::ModelPiece piece = cell.manifest.model.experts.piece;
+    if (dealing && piece >= 0) dealing->set_ready(piece, cell.core->holders());
+  }
 };
 
 RunService::RunService(const Parts& parts, core::CoordinatorOptions options)
@@ -153,38 +140,6 @@ const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current
   const auto newest = std::find_if_not(runs.rbegin(), runs.rend(), is_retired);
   if (newest != runs.rend()) return &*newest;
   return served != runs.end() ? &*served : nullptr;
-}
-
-Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run) {
-  core::RecoveredRun recovered;
-  recovered.state = state_of(run);
-  recovered.round = run.round;
-  STARLING_ASSIGN(const auto rounds, stores.training.runs.rounds(run.run_id, {.limit = 1}));
-  STARLING_ASSIGN(const auto rollbacks, stores.training.runs.rollbacks(run.run_id));
-  if (!rollbacks.empty() && rollbacks.back().round + 1 == run.round) {
-    recovered.state_digest = rollbacks.back().state_digest;
-  } else if (!rounds.empty()) {
-    recovered.state_digest = rounds.front().state_digest;
-    recovered.survivors = rounds.front().survivors;
-  }
-  STARLING_ASSIGN(const auto lanes, stores.training.lanes.list(run.run_id));
-  for (const db::Lane& lane : lanes) recovered.lanes.push_back({lane.peer_id, lane.lane});
-  STARLING_ASSIGN(recovered.credited, read_credited(stores.credit.standings, run.run_id));
-  STARLING_ASSIGN(const auto evaluation, stores.training.evaluations.latest(run.run_id));
-  if (evaluation) recovered.evaluated_round = evaluation->round;
-  STARLING_ASSIGN(const auto checkpoint, stores.training.checkpoints.newest(run.run_id));
-  if (checkpoint) {
-    recovered.checkpoint = {checkpoint->round, checkpoint->state_digest, {checkpoint->artefact, checkpoint->bytes}};
-  }
-  STARLING_ASSIGN(recovered.leases, recover_leases(stores.training.leases, run.run_id));
-  STARLING_TRY(recover_electorate(stores.training, run.run_id, recovered));
-  STARLING_ASSIGN(recovered.chain, recover_chain(stores.training.chains, run.run_id));
-  STARLING_ASSIGN(const std::vector<db::CheckedHost> checked, stores.credit.checks.standings(run.run_id));
-  for (const db::CheckedHost& host : checked) {
-    recovered.audits.push_back({host.peer_id, host.clean_in_a_row, static_cast<int>(host.clean_in_a_row),
-                                static_cast<int>(host.missed), host.last_miss});
-  }
-  return recovered;
 }
 
 Status RunService::poll() {
@@ -211,6 +166,7 @@ Status RunService::poll() {
   rolled_back_ = false;
   if (!active || active->manifest.run_id != run->run_id) return activate(*run);
   STARLING_TRY(follow_reversals(active));
+  for (const auto& cell : active->cells) STARLING_TRY(follow_reversals(cell));
   if (active->envelope != run->manifest_envelope) STARLING_TRY(follow_signature(active, *run));
   // Only a change is passed on: the core may know already that the run is complete.
   const wire::RunState state = state_of(*run);
@@ -219,7 +175,55 @@ Status RunService::poll() {
   if (active->set_state == state) return {};
   active->set_state = state;
   active->core->set_state(state);
+  for (const auto& cell : active->cells) cell->core->set_state(cells_state(state));
   log_info("run '{}' is {}", run->run_id, wire::to_string(state));
+  return {};
+}
+
+// `run` is the row of the run, or of a cell.
+Result<std::shared_ptr<RunService::Active>> RunService::take_up(const db::Run& run, wire::RunManifest manifest,
+                                                                std::shared_ptr<ProjectSigner> signer) {
+  auto active = std::make_shared<Active>();
+  // read before the sums that it may be in
+  STARLING_ASSIGN(active->newest_reversal, parts_.stores.credit.corrections.newest_reversal());
+  STARLING_ASSIGN(const core::RecoveredRun recovered, recover_run(parts_.stores, run));
+  active->envelope = run.manifest_envelope;
+  active->manifest = std::move(manifest);
+  active->signer = std::move(signer);
+  active->set_state = recovered.state;
+  active->rollbacks = run.rollbacks;
+  const bool is_cell = active->manifest.model.experts.piece >= 0;
+  core::CoordinatorOptions options = options_;
+  if (is_cell) options.dial_back = false;  // its holders are dialled as members of the run
+  options.nonce = crypto::random_u64();
+  crypto::fill_random(options.audit_secret.bytes);
+  options.signer = active->signer;
+  const std::int64_t floats = wire::averaged_floats(active->manifest);
+  active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, recovered, parts_.hosts, options);
+  if (!is_cell) log_info("serving run '{}', {}, at round {}", run.run_id, wire::to_string(recovered.state), run.round);
+  warn_of_broken_chain(recovered);
+  MutexLock lock(mutex_);
+  if (recovered.chain.statement.empty()) carry_out(active, active->core->state_again(parts_.clock.wall_now()));
+  return active;
+}
+
+// A cell has no state of its own: it runs while its run does.
+Status RunService::take_up_cells(Active& active, const wire::RunManifest& manifest) {
+  core::CellPlan plan{{},
+                      manifest.model.experts.cells.holders,
+                      1 + static_cast<std::int64_t>(crypto::random_u64() % (wire::kMessageCountMax / 2))};
+  const std::size_t count = wire::cells_of(manifest.model).size();
+  for (std::size_t number = 0; number < count; ++number) {
+    const auto cell = static_cast<wire::CellIndex>(number);
+    const RunId id = wire::cell_run_id(manifest.run_id, cell);
+    STARLING_ASSIGN(const db::Run row, parts_.stores.training.runs.find(id));
+    STARLING_ASSIGN(auto taken, take_up(row, wire::piece_of(manifest, cell), active.signer));
+    taken->core->set_state(cells_state(active.set_state));
+    active.cells.push_back(std::move(taken));
+    plan.bytes.push_back(wire::held_bytes(manifest, cell));
+  }
+  active.dealing.emplace(std::move(plan));
+  active.whole = manifest;
   return {};
 }
 
@@ -234,31 +238,19 @@ Status RunService::activate(const db::Run& run) {
         ErrorCode::failed_precondition,
         what + ": its manifest does not name the state that it begins with; run: starling-coordinator run sign"};
   }
-  const auto newest_reversal =
-      parts_.stores.credit.corrections.newest_reversal();  // read before the sums that it may be in
-  if (!newest_reversal) return newest_reversal.error().prefixed(what);
-  auto recovered = recover_run(parts_.stores, run);
-  if (!recovered) return recovered.error().prefixed(what);
-
-  auto active = std::make_shared<Active>();
-  active->envelope = run.manifest_envelope;
-  active->manifest = std::move(*manifest);
-  active->set_state = recovered->state;
-  active->newest_reversal = *newest_reversal;
-  active->rollbacks = run.rollbacks;
-  core::CoordinatorOptions options = options_;
-  options.nonce = crypto::random_u64();
-  crypto::fill_random(options.audit_secret.bytes);
-  STARLING_TRY(take_signing_key(*active));
-  options.signer = active->signer;
-  const std::int64_t floats = wire::averaged_floats(active->manifest);
-  active->core = std::make_unique<core::RunCoordinator>(active->manifest, floats, *recovered, parts_.hosts, options);
-  log_info("serving {}, {}, at round {}", what, wire::to_string(recovered->state), recovered->round);
-  warn_of_broken_chain(*recovered);
+  std::shared_ptr<ProjectSigner> signer;
+  STARLING_TRY(take_signing_key(signer));
+  const bool is_cut = wire::has_cells(manifest->model);
+  auto active = take_up(run, is_cut ? wire::piece_of(*manifest, wire::kTrunk) : *manifest, std::move(signer));
+  if (!active) return active.error().prefixed(what);
+  if (is_cut) {
+    const Status taken = take_up_cells(**active, *manifest);
+    if (!taken.ok()) return taken.error().prefixed(what);
+    log_info("{}: its model is cut into {} cells", what, (*active)->cells.size());
+  }
   MutexLock lock(mutex_);
   looked_ = true;
-  if (recovered->chain.statement.empty()) carry_out(active, active->core->state_again(parts_.clock.wall_now()));
-  active_ = std::move(active);
+  active_ = std::move(*active);
   return {};
 }
 
@@ -272,21 +264,23 @@ Status RunService::follow_signature(const std::shared_ptr<Active>& active, const
   log_info("{}", what);
   MutexLock lock(mutex_);
   take_changes(*manifest, active->manifest);
+  if (active->whole) take_changes(*manifest, *active->whole);
   const auto before = manifest::decode_envelope(active->envelope);
   active->envelope = run.manifest_envelope;
   if (before && before->key_id == envelope->key_id) return {};
-  STARLING_TRY(take_signing_key(*active));
+  STARLING_TRY(take_signing_key(active->signer));
   carry_out(active, active->core->state_again(parts_.clock.wall_now()));
+  for (const auto& cell : active->cells) carry_out(cell, cell->core->state_again(parts_.clock.wall_now()));
   return {};
 }
 
-Status RunService::take_signing_key(Active& active) const {
+Status RunService::take_signing_key(std::shared_ptr<ProjectSigner>& signer) const {
   if (!parts_.signing_key) return {};
   STARLING_ASSIGN(manifest::SigningKey key, parts_.signing_key());
-  if (active.signer == nullptr) {
-    active.signer = std::make_shared<ProjectSigner>(std::move(key));
+  if (signer == nullptr) {
+    signer = std::make_shared<ProjectSigner>(std::move(key));
   } else {
-    active.signer->replace(std::move(key));
+    signer->replace(std::move(key));
   }
   return {};
 }
@@ -339,10 +333,40 @@ TimePoint RunService::tick() {
   MutexLock lock(mutex_);
   if (!active_) return kNever;
   const TimePoint now = parts_.clock.now();
-  if (active_->core->next_deadline() <= now) {
-    carry_out(active_, active_->core->on_timer(now, parts_.clock.wall_now()));
+  TimePoint next = tick(active_, now);
+  for (const auto& cell : active_->cells) next = std::min(next, tick(cell, now));
+  if (!active_->dealing) return next;
+  active_->dealing->deal(now);
+  return std::min(next, now + kDealEvery);
+}
+
+TimePoint RunService::tick(const std::shared_ptr<Active>& active, TimePoint now) {
+  if (active->core->next_deadline() <= now) {
+    carry_out(active, active->core->on_timer(now, parts_.clock.wall_now()));
+    active_->note_holders(*active);
   }
-  return active_->core->next_deadline();
+  return active->core->next_deadline();
+}
+
+// Null: nothing is served. The run, where no cell has this id.
+std::shared_ptr<RunService::Active> RunService::find(const RunId& run_id) const {
+  if (!active_ || active_->cells.empty() || active_->manifest.run_id == run_id) return active_;
+  const auto cell = std::find_if(active_->cells.begin(), active_->cells.end(),
+                                 [&](const auto& one) { return one->manifest.run_id == run_id; });
+  return cell != active_->cells.end() ? *cell : active_;
+}
+
+// Takes an offer, and answers it.
+void RunService::deal_cells(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat,
+                            wire::HeartbeatReply& reply) {
+  if (!active_->dealing) return;
+  core::CellBook& dealing = *active_->dealing;
+  if (heartbeat.phase == wire::MemberPhase::leaving) return dealing.on_goodbye(who.peer);
+  const auto& offer = heartbeat.computing.cells;
+  if (!offer) return;
+  dealing.on_offer(parts_.clock.now(), who, active_->core->endpoint_of(who.peer), *offer);
+  dealing.deal(parts_.clock.now());
+  reply.named.cells = dealing.answer(who.peer, offer->table);
 }
 
 Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat) {
@@ -351,9 +375,11 @@ Result<wire::HeartbeatReply> RunService::heartbeat(const core::MemberIdentity& w
   {
     MutexLock lock(mutex_);
     if (!active_) return nothing_served();
-    active = active_;
+    active = find(heartbeat.run_id);
     decision = active->core->on_heartbeat(parts_.clock.now(), parts_.clock.wall_now(), who, heartbeat);
     carry_out(active, decision.ops);
+    active_->note_holders(*active);
+    if (active == active_ && !decision.refusal) deal_cells(who, heartbeat, decision.reply);
   }
   if (decision.dial_back) dial_back(active, *decision.dial_back);
   if (decision.refusal) return *decision.refusal;
@@ -393,30 +419,32 @@ std::optional<reach::RelayAllowance> RunService::allowance(const PeerId& caller,
   return reach::RelayAllowance{std::minmax(caller, called), share->round, share->bytes_max};
 }
 
-Result<CopyWanted> RunService::checkpoint_wanted(const PeerId& peer) {
+Result<CopyWanted> RunService::checkpoint_wanted(const RunId& run_id, const PeerId& peer) {
   MutexLock lock(mutex_);
   if (!active_) return nothing_served();
-  const auto wanted = active_->core->on_checkpoint_piece(parts_.clock.now(), peer);
+  const auto active = find(run_id);
+  const auto wanted = active->core->on_checkpoint_piece(parts_.clock.now(), peer);
   if (!wanted)
     return Error{ErrorCode::failed_precondition, "it is another computer's turn to send a copy of the model"};
-  return CopyWanted{*wanted, active_->rollbacks};
+  return CopyWanted{*wanted, active->rollbacks};
 }
 
-void RunService::keep_checkpoint(const wire::Checkpoint& checkpoint) {
+void RunService::keep_checkpoint(const RunId& run_id, const wire::Checkpoint& checkpoint) {
   MutexLock lock(mutex_);
-  if (active_) active_->core->on_checkpoint_kept(parts_.clock.now(), checkpoint);
+  if (active_) find(run_id)->core->on_checkpoint_kept(parts_.clock.now(), checkpoint);
 }
 
-void RunService::give_up_checkpoint(const PeerId& peer) {
+void RunService::give_up_checkpoint(const RunId& run_id, const PeerId& peer) {
   MutexLock lock(mutex_);
-  if (active_) active_->core->on_checkpoint_failed(parts_.clock.now(), peer);
+  if (active_) find(run_id)->core->on_checkpoint_failed(parts_.clock.now(), peer);
 }
 
 std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
   if (!active_ || active_->retired) return std::nullopt;
   const core::RunCoordinator& core = *active_->core;
-  return ServedRun{active_->manifest, core.view(parts_.clock.now()), core.failing(), core.device_sums()};
+  return ServedRun{active_->whole.value_or(active_->manifest), core.view(parts_.clock.now()), core.failing(),
+                   core.device_sums()};
 }
 
 core::DevicesInUse RunService::devices() const {
@@ -478,6 +506,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
             [&stores, evaluation, peer = measured->peer] { return stores.training.evaluations.add(evaluation, peer); });
     } else if (std::holds_alternative<core::RunStateChanged>(op)) {
       store_completion(active);
+      for (const auto& cell : active->cells) cell->core->set_state(wire::RunState::paused);
     } else if (const auto* adopted = std::get_if<core::StateAdopted>(&op)) {
       log_warning("nobody holds the state of round {} any more; the run goes on from {}, of round {}", adopted->round,
                   ground_of(*adopted), adopted->reported_round);

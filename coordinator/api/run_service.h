@@ -1,4 +1,5 @@
-// The run that is being served: the pure coordinator core under one mutex, with the store behind it.
+// The run that is being served: the pure coordinator core under one mutex, with the store behind it. Where its model is
+// cut into cells, each of these has a core of its own beside it, under the same mutex, and the same threads write.
 //
 // Heartbeats hold the mutex for microseconds; two threads of the service write the core's store operations (one for
 // rounds, one for everything else). A round is acknowledged, and a lease announced, when its commit is on the disk. The
@@ -30,6 +31,8 @@ struct HeartbeatReply;
 }  // namespace starling::wire
 
 namespace starling::api {
+
+class ProjectSigner;
 
 // The run as pages show it.
 struct ServedRun {
@@ -79,11 +82,11 @@ class RunService final : public reach::RelayRules {
   // Takes a member's report of samples it cannot use; not_found: another run, or none.
   Status unusable_samples(const core::MemberIdentity& who, const wire::UnusableSamples& samples);
 
-  // Returns the state that `peer` is sending a copy of; failed_precondition when it is not its turn. The turn ends with
-  // one of the other two. Called by one request of that member at a time.
-  Result<CopyWanted> checkpoint_wanted(const PeerId& peer);
-  void keep_checkpoint(const wire::Checkpoint& checkpoint);
-  void give_up_checkpoint(const PeerId& peer);
+  // Returns the state of this run or cell that `peer` is sending a copy of; failed_precondition when it is not its
+  // turn. The turn ends with one of the other two. Called by one request of that member at a time.
+  Result<CopyWanted> checkpoint_wanted(const RunId& run_id, const PeerId& peer);
+  void keep_checkpoint(const RunId& run_id, const wire::Checkpoint& checkpoint);
+  void give_up_checkpoint(const RunId& run_id, const PeerId& peer);
 
   [[nodiscard]] std::optional<ServedRun> served() const;
   // core::RunCoordinator::devices(); empty without a run.
@@ -103,6 +106,13 @@ class RunService final : public reach::RelayRules {
  private:
   struct Active;
   Status activate(const db::Run& run);
+  Result<std::shared_ptr<Active>> take_up(const db::Run& run, wire::RunManifest manifest,
+                                          std::shared_ptr<ProjectSigner> signer) EXCLUDES(mutex_);
+  Status take_up_cells(Active& active, const wire::RunManifest& manifest) EXCLUDES(mutex_);
+  TimePoint tick(const std::shared_ptr<Active>& active, TimePoint now) REQUIRES(mutex_);
+  [[nodiscard]] std::shared_ptr<Active> find(const RunId& run_id) const REQUIRES(mutex_);
+  void deal_cells(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat, wire::HeartbeatReply& reply)
+      REQUIRES(mutex_);
   Status follow_signature(const std::shared_ptr<Active>& active, const db::Run& run) EXCLUDES(mutex_);
   Status follow_reversals(const std::shared_ptr<Active>& active) EXCLUDES(mutex_);
   void dial_back(const std::shared_ptr<Active>& active, const wire::Endpoint& at) EXCLUDES(mutex_);
@@ -112,7 +122,7 @@ class RunService final : public reach::RelayRules {
   void store_completion(const std::shared_ptr<Active>& active);
   void void_credit(const std::shared_ptr<Active>& active, const core::CreditVoided& voided);
   void restart_probation(AccountId account);
-  Status take_signing_key(Active& active) const;
+  Status take_signing_key(std::shared_ptr<ProjectSigner>& signer) const;
   void store_statement(const std::shared_ptr<Active>& active, const core::ChainGrowth& growth);
   void store_round(const std::shared_ptr<Active>& active, const core::RoundDecided& round);
   [[nodiscard]] Error nothing_served() const REQUIRES(mutex_);
@@ -135,8 +145,5 @@ class RunService final : public reach::RelayRules {
 // Returns the run to serve: `current` while it runs; else the oldest that runs; else `current`; else the newest.
 // Retired ones only as `current`, and only when there is no other. Null when there is none.
 const db::Run* choose_run(const std::vector<db::Run>& runs, const RunId& current);
-
-// Returns everything that a core needs to take up `run` where the store is.
-Result<core::RecoveredRun> recover_run(const db::Stores& stores, const db::Run& run);
 
 }  // namespace starling::api

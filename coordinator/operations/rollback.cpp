@@ -7,6 +7,7 @@
 
 #include "coordinator/operations/runs.h"
 #include "shared/manifest/signed_statement.h"
+#include "shared/run/cells.h"
 
 namespace starling::operations {
 namespace {
@@ -77,6 +78,12 @@ Result<std::vector<RoundIndex>> rounds_kept(const Desk& desk, const RunId& run_i
 
 Result<RollbackPlan> plan_rollback(const Desk& desk, const db::Run& run, RoundIndex to) {
   STARLING_TRY(expect_usable(run));
+  if (run.manifest_envelope.empty() || desk.stores.training.runs.find(wire::cell_run_id(run.run_id, 0)).ok()) {
+    return Error{ErrorCode::failed_precondition,
+                 fmt::format("the model of run '{}' is cut into cells, each with copies of its own: such a run cannot "
+                             "be taken back",
+                             run.run_id)};
+  }
   STARLING_ASSIGN(const auto copies, copies_of(desk.stores.training.checkpoints, run.run_id));
   const auto copy = std::find_if(copies.begin(), copies.end(), [to](const auto& one) { return one.round == to; });
   if (copy == copies.end() && to == 0) {

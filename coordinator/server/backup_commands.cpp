@@ -9,8 +9,8 @@
 #include <map>
 #include <system_error>
 
+#include "coordinator/api/run_recovery.h"
 #include "coordinator/api/run_report.h"
-#include "coordinator/api/run_service.h"
 #include "coordinator/operations/rollback.h"
 #include "coordinator/operations/runs.h"
 #include "coordinator/server/arguments.h"

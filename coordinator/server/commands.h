@@ -47,6 +47,7 @@ struct CreateOptions {
   std::filesystem::path manifest;    // the file that describes the run
   bool held_out_may_repeat = false;  // held-out data may stand in the training data
   bool mirrors_later = false;        // mirrors are not asked for a shard
+  bool sole_holders = false;         // a cell of the model may have one holder in an open project
 };
 // Prints the run's id as its last line.
 Status create_run(const CreateOptions& options);

@@ -10,6 +10,7 @@
 #include "shared/base/files.h"
 #include "shared/crypto/digest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/cells.h"
 #include "shared/run/hugging_face.h"
 #include "shared/run/model_layout.h"
 #include "shared/text/tokenizer.h"
@@ -40,6 +41,26 @@ Result<std::vector<float>> kept_parameters(const Project& project, const db::Kep
   STARLING_ASSIGN(const std::string state, read_artefact(project, {kept.artefact, kept.bytes}));
   std::vector<float> parameters(floats);
   state.copy(reinterpret_cast<char*>(parameters.data()), floats * sizeof(float));
+  return parameters;
+}
+
+// The parameters of the whole model, of which each piece is kept by itself.
+Result<std::vector<float>> joined_parameters(const Project& project, const db::Stores& stores,
+                                             const wire::RunManifest& manifest) {
+  std::vector<float> parameters;
+  const auto cells = static_cast<wire::ModelPiece>(wire::cells_of(manifest.model).size());
+  for (wire::ModelPiece piece = wire::kTrunk; piece < cells; ++piece) {
+    const wire::RunManifest part = wire::piece_of(manifest, piece);
+    STARLING_ASSIGN(const auto kept, stores.training.checkpoints.newest(part.run_id));
+    if (!kept) {
+      return Error{ErrorCode::not_found,
+                   fmt::format("no copy of cell {} of run '{}' has arrived yet, so the model is not whole: volunteers "
+                               "send one about every {} rounds (checkpoint_rounds in its manifest)",
+                               piece, manifest.run_id, manifest.checkpoint_rounds)};
+    }
+    STARLING_ASSIGN(const std::vector<float> values, kept_parameters(project, *kept, part));
+    parameters.insert(parameters.end(), values.begin(), values.end());
+  }
   return parameters;
 }
 
@@ -104,7 +125,9 @@ Status export_run(const ExportOptions& options) {
                              "rounds (checkpoint_rounds in its manifest)",
                              run.run_id, manifest.checkpoint_rounds)};
   }
-  STARLING_ASSIGN(const std::vector<float> parameters, kept_parameters(project, *kept, manifest));
+  STARLING_ASSIGN(const std::vector<float> parameters, wire::has_cells(manifest.model)
+                                                           ? joined_parameters(project, stores, manifest)
+                                                           : kept_parameters(project, *kept, manifest));
   STARLING_TRY(write_model(wire::export_model(manifest.model, manifest.data.kind, parameters), *kept, options.folder));
   fmt::print("the model of run '{}' at round {} is in '{}': model.safetensors, config.json\n", run.run_id, kept->round,
              options.folder.string());

@@ -239,6 +239,8 @@ void add_run(CLI::App& cli, Commands& commands) {
   CreateOptions& created = commands.training.create;
   directory_of(create, created.directory);
   create->add_option("MANIFEST", created.manifest, "The run's description, TOML")->required();
+  create->add_flag("--sole-holders", created.sole_holders,
+                   "let one volunteer alone hold a cell of the model, though the project is open to all");
   create->add_flag("--held-out-may-repeat", created.held_out_may_repeat,
                    "Make the run even if most of the held-out data stands in the training data");
   create->add_flag("--mirrors-later", created.mirrors_later,

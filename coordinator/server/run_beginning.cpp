@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <vector>
+
 #include "shared/base/log.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/cells.h"
 #include "shared/state/initial_state.h"
 
 namespace starling::server {
@@ -24,6 +27,17 @@ Status sign_beginning(const Project& project, const operations::Desk& desk, cons
 }  // namespace
 
 Status name_initial_state(wire::RunManifest& manifest, const std::filesystem::path& artefacts) {
+  if (wire::has_cells(manifest.model)) {
+    std::vector<Digest>& digests = manifest.model.experts.cells.digests;
+    digests.clear();
+    const std::size_t count = wire::cells_of(manifest.model).size();
+    for (std::size_t cell = 0; cell < count; ++cell) {
+      const auto number = static_cast<wire::CellIndex>(cell);
+      digests.push_back(state::initial_state_digest(wire::piece_of(manifest, number)));
+    }
+    manifest.initial_state_digest = state::initial_state_digest(wire::piece_of(manifest, wire::kTrunk));
+    return {};
+  }
   if (!wire::has_program(manifest.model)) {
     manifest.initial_state_digest = state::initial_state_digest(manifest);
     return {};

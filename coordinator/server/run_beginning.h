@@ -10,8 +10,9 @@
 
 namespace starling::server {
 
-// Adds the digest of the initial state to the manifest, which is checked already. A script model's parameters are in
-// `artefacts`. Takes about two seconds for every GB of parameters, and memory for a piece of them.
+// Adds the digest of the initial state to the manifest, which is checked already; where the model is cut into cells,
+// those of the trunk's and of each cell's. A script model's parameters are in `artefacts`. Takes about two seconds for
+// every GB of parameters, and memory for a piece of them.
 Status name_initial_state(wire::RunManifest& manifest, const std::filesystem::path& artefacts);
 
 // Whether a run still has to begin and its manifest does not name the initial state: nobody may train it then.

@@ -23,6 +23,7 @@
 #include "shared/base/words.h"
 #include "shared/manifest/operator_manifest.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/round_parts.h"
 
@@ -58,6 +59,14 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   if (!data.shards.empty()) {
     fmt::print("  shards    {}, from {}\n", data.shards.size(),
                data.mirrors.empty() ? "this coordinator" : fmt::format("{} mirrors", data.mirrors.size()));
+  }
+  if (wire::has_cells(manifest.model)) {
+    fmt::print(
+        "  cells     {}, each for {} volunteers to hold; everybody who trains holds {:.2f} of {:.2f} million "
+        "parameters\n",
+        wire::cells_of(manifest.model).size(), manifest.model.experts.cells.holders,
+        static_cast<double>(wire::parameter_count(wire::trunk_of(manifest.model))) / 1e6,
+        static_cast<double>(wire::parameter_count(manifest.model)) / 1e6);
   }
   fmt::print("  begins    with state {}, which is signed\n", manifest.initial_state_digest.brief());
   fmt::print("  rounds    {} samples each, by up to {} computers\n", manifest.target_batch_size, manifest.peers_max);
@@ -182,6 +191,27 @@ Status print_classes(const OpenedRun& opened) {
   return {};
 }
 
+// The ids of the cells of the run's model; none where it is not cut.
+std::vector<RunId> cells_of_run(const wire::RunManifest& manifest) {
+  std::vector<RunId> cells;
+  if (!wire::has_cells(manifest.model)) return cells;
+  const std::size_t count = wire::cells_of(manifest.model).size();
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    cells.push_back(wire::cell_run_id(manifest.run_id, static_cast<wire::CellIndex>(cell)));
+  }
+  return cells;
+}
+
+// In an open project a stranger may be the only one who holds a cell, then.
+Status check_sole_holders(const CreateOptions& options, const Project& project, const wire::RunManifest& manifest) {
+  const bool is_sole = wire::has_cells(manifest.model) && manifest.model.experts.cells.holders == 1;
+  if (!is_sole || !project.config.open_to_all || options.sole_holders) return {};
+  return Error{ErrorCode::failed_precondition,
+               "cells.holders is 1, and this project is open to all: a stranger would be the only one who holds a part "
+               "of the model, and nobody could contradict what it answers or keep what it loses. Write holders = 2 or "
+               "more; or insist with --sole-holders (docs/trust.md says what that means)"};
+}
+
 // Takes the run's files into the project once all of it is accepted, and completes its manifest.
 Status take_run_over(const CreateOptions& options, const Project& project, manifest::OperatorManifest& wanted) {
   wire::RunManifest& manifest = wanted.manifest;
@@ -222,6 +252,7 @@ Status create_run(const CreateOptions& options) {
     return Error{ErrorCode::already_exists,
                  fmt::format("there is a run '{}' already; choose another run_id", manifest.run_id)};
   }
+  STARLING_TRY(check_sole_holders(options, project, manifest));
   STARLING_TRY(take_run_over(options, project, *wanted));
   const bool is_script = wire::has_program(manifest.model);
   STARLING_ASSIGN(const auto signed_manifest,
@@ -233,7 +264,7 @@ Status create_run(const CreateOptions& options) {
   run.run_id = manifest.run_id;
   run.manifest_envelope = manifest::encode_envelope(signed_manifest);
   run.created = SystemClock().wall_now();
-  STARLING_TRY(stores.training.runs.create(run));
+  STARLING_TRY(stores.training.runs.create(run, cells_of_run(manifest)));
   const SystemClock clock;
   STARLING_TRY(operations::note(desk_of(*database, clock), "run create", run.run_id));
   for (const std::string& note : notes_on_bytes(*wanted)) fmt::print(stderr, "note: {}\n", plain_line(note));

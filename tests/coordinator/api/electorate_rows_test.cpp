@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "coordinator/api/run_recovery.h"
 #include "tests/coordinator/api/api_harness.h"
 
 namespace starling::api::testing {
