@@ -100,6 +100,7 @@ void PreferencesPage::addHowMuch() {
             makeLimit(d, "threads_max", tr("Never more processor threads than"), {4}),
             makeNumber(d, "memory_in_use_percent", tr("Share of the memory while it is in use")),
             makeNumber(d, "memory_idle_percent", tr("Share of the memory otherwise")),
+            makeLimit(d, "cells_max_gb", tr("Of it, for parts of large models, at most"), {4, 1}),
             makeNumber(d, "gpu_memory_percent", tr("Share of the graphics card's memory")),
             makeLimit(d, "temperature_max_c", tr("Pause when it is hotter than"), {85}),
             makeNumber(d, "disk_max_gb", tr("Disk space for models and data")),

@@ -102,6 +102,8 @@ const auto kFields = std::to_array<Field>({
      Number{at<&P::limits, &ComputeLimits::memory_in_use_percent>(), 5, 95, Unit::percent}},
     {{"memory_idle_percent", "Share of the memory otherwise"},
      Number{at<&P::limits, &ComputeLimits::memory_idle_percent>(), 5, 95, Unit::percent}},
+    {{"cells_max_gb", "Of that memory, at most this for parts of models that no computer holds whole"},
+     OptionalReal{at<&P::limits, &ComputeLimits::cells_max_gb>(), 0, 1e5, Unit::gigabytes}},
     {{"gpu_memory_percent", "Share of the memory of the graphics card, where it is used"},
      Number{at<&P::limits, &ComputeLimits::gpu_memory_percent>(), 5, 95, Unit::percent}},
     {{"temperature_max_c", "Pause when the computer is hotter than this, in degrees Celsius"},

@@ -49,7 +49,8 @@ struct ComputeLimits {
   std::optional<int> threads_max;
   int memory_in_use_percent = 25;  // percent of the installed memory
   int memory_idle_percent = 50;
-  int gpu_memory_percent = 50;  // percent of the graphics card's memory
+  std::optional<double> cells_max_gb;  // memory for pieces of models that are shared out (shared/run/cells.h)
+  int gpu_memory_percent = 50;         // percent of the graphics card's memory
   std::optional<int> temperature_max_c;
 
   friend bool operator==(const ComputeLimits&, const ComputeLimits&) = default;

@@ -40,6 +40,7 @@ Preferences with_preset(const Preferences& own, Preferences preset) {
   preset.when.exclusive_programs = own.when.exclusive_programs;
   preset.hours = own.hours;
   preset.limits.threads_max = own.limits.threads_max;
+  preset.limits.cells_max_gb = own.limits.cells_max_gb;
   preset.limits.temperature_max_c = own.limits.temperature_max_c;
   preset.storage = own.storage;
   preset.traffic = own.traffic;

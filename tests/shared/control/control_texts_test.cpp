@@ -242,16 +242,17 @@ TEST_CASE("replies have these texts") {
       R"(","token":"token","problem":"busy","callers":2},"team":{"name":"Swans","id":3,"founder":"Ada","members":)"
       R"(12,"credit":1.5,"recent_average":0.25,"rank":2},"text":"done"})"
       "\n");
-  CHECK(encode_line(with_preferences()) ==
-        R"({"ok":true,"preferences":{"compute":"always","gpu":"rules","network":"rules","while_in_use":true,"gpu_wh)"
-        R"(ile_in_use":false,"idle_minutes":3,"on_battery":false,"battery_min_percent":50,"on_metered":false,"durin)"
-        R"(g_fullscreen":false,"exclusive_programs":["game","mail"],"compute_schedule_on":true,"compute_schedule":")"
-        R"(always","network_schedule_on":false,"network_schedule":"always","threads_in_use_percent":50,"threads_idl)"
-        R"(e_percent":90,"threads_max":3,"memory_in_use_percent":25,"memory_idle_percent":50,"gpu_memory_percent":5)"
-        R"(0,"temperature_max_c":null,"disk_max_gb":20,"disk_free_min_gb":5,"upload_max_mbit_s":2.5,"download_max_m)"
-        R"(bit_s":null,"data_max_gb_per_month":null,"data_month_first_day":1,"port_mapping":true,"update_check":tru)"
-        R"(e,"update_install":true,"relay_max_mbit_s":null}})"
-        "\n");
+  CHECK(
+      encode_line(with_preferences()) ==
+      R"({"ok":true,"preferences":{"compute":"always","gpu":"rules","network":"rules","while_in_use":true,"gpu_wh)"
+      R"(ile_in_use":false,"idle_minutes":3,"on_battery":false,"battery_min_percent":50,"on_metered":false,"durin)"
+      R"(g_fullscreen":false,"exclusive_programs":["game","mail"],"compute_schedule_on":true,"compute_schedule":")"
+      R"(always","network_schedule_on":false,"network_schedule":"always","threads_in_use_percent":50,"threads_idl)"
+      R"(e_percent":90,"threads_max":3,"memory_in_use_percent":25,"memory_idle_percent":50,"cells_max_gb":null,)"
+      R"("gpu_memory_percent":50,"temperature_max_c":null,"disk_max_gb":20,"disk_free_min_gb":5,"upload_max_mbit_s":2.5,"download_max_m)"
+      R"(bit_s":null,"data_max_gb_per_month":null,"data_month_first_day":1,"port_mapping":true,"update_check":tru)"
+      R"(e,"update_install":true,"relay_max_mbit_s":null}})"
+      "\n");
 }
 
 TEST_CASE("statuses and pauses have these texts") {

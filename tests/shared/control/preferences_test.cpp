@@ -31,6 +31,7 @@ constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
     {"threads_max", "3"},
     {"memory_in_use_percent", "10"},
     {"memory_idle_percent", "20"},
+    {"cells_max_gb", "1.5"},
     {"gpu_memory_percent", "30"},
     {"temperature_max_c", "80"},
     {"disk_max_gb", "7"},
