@@ -75,6 +75,12 @@ std::string encode(const RunReport& report) {
   writer.integer("swarm_size", report.swarm.swarm_size);
   writer.number("samples_per_s", report.swarm.samples_per_s);
   writer.text("plan", report.swarm.plan);
+  if (const core::CellCover& cells = report.swarm.cells; !cells.holders.empty()) {
+    writer.open("cell_holders", '[');
+    for (const int holders : cells.holders) writer.integer("", holders);
+    writer.close(']');
+    writer.integer("cell_holders_wanted", cells.wanted);
+  }
   writer.integer("trainers", report.failing.of);
   writer.integer("trainers_failing", report.failing.count);
   writer.integer("trainers_on_processors", report.device_sums.on_processors);

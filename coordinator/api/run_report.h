@@ -43,9 +43,11 @@ wire::RunState state_of(const db::Run& run);
 //  "credit_pending","volunteers",
 //  "credit_by_volunteer":{name: credit},"samples_by_volunteer":{name: samples},
 //  "validation":{"round","bits_per_byte","accuracy","first_bits_per_byte"} or null,
+//  "cell_holders":[how many members hold each cell],"cell_holders_wanted",
 //  "epochs_complete","samples_set_aside","epoch","epoch_samples","epoch_accepted","epoch_set_aside"}: the last six
-//  where samples are leased, the last four of an epoch that is not complete; trainers: members that should compute;
-//  devices: for operators alone, and only where it is known
+//  where samples are leased, the last four of an epoch that is not complete; cells: where the model is cut into some,
+//  and the run is being served; trainers: members that should compute; devices: for operators alone, and only where it
+//  is known
 std::string encode(const RunReport& report);
 
 }  // namespace starling::api

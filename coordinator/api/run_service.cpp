@@ -443,8 +443,9 @@ std::optional<ServedRun> RunService::served() const {
   MutexLock lock(mutex_);
   if (!active_ || active_->retired) return std::nullopt;
   const core::RunCoordinator& core = *active_->core;
-  return ServedRun{active_->whole.value_or(active_->manifest), core.view(parts_.clock.now()), core.failing(),
-                   core.device_sums()};
+  core::SwarmView swarm = core.view(parts_.clock.now());
+  if (active_->dealing) swarm.cells = active_->dealing->cover();
+  return ServedRun{active_->whole.value_or(active_->manifest), std::move(swarm), core.failing(), core.device_sums()};
 }
 
 core::DevicesInUse RunService::devices() const {

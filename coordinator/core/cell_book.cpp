@@ -224,9 +224,9 @@ wire::CellsDealt CellBook::answer(const PeerId& peer, std::int64_t table) const 
   return dealt;
 }
 
-std::vector<CellBook::Cover> CellBook::cover() const {
-  std::vector<Cover> cover;
-  for (const Holders& holders : cells_) cover.push_back({static_cast<int>(holders.dealt.size()), holders.ready_ones()});
+CellCover CellBook::cover() const {
+  CellCover cover{{}, plan_.holders};
+  for (const Holders& holders : cells_) cover.holders.push_back(holders.ready_ones());
   return cover;
 }
 

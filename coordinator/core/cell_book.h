@@ -42,12 +42,8 @@ class CellBook {
   // The answer for a volunteer that has this table; 0: none.
   [[nodiscard]] wire::CellsDealt answer(const PeerId& peer, std::int64_t table) const;
 
-  // A cell's holders, for the status: those that it is dealt to, and how many of them have its state.
-  struct Cover {
-    int dealt = 0;
-    int ready = 0;
-  };
-  [[nodiscard]] std::vector<Cover> cover() const;
+  // Holders of each cell that have its state.
+  [[nodiscard]] CellCover cover() const;
 
  private:
   struct Volunteer {

@@ -1,6 +1,7 @@
 // The inputs and outputs of the coordinator's decisions, as plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -368,6 +369,16 @@ enum class RoundPhase : std::uint8_t {
   averaging,  // the plan's group has started
 };
 
+// How many members hold the state of each cell of the run's model (shared/run/cells.h); empty where it is not cut.
+struct CellCover {
+  std::vector<int> holders;
+  int wanted = 0;  // holders that each is to have
+  // Cells with at least so many holders.
+  [[nodiscard]] std::int64_t held_by(int least) const {
+    return std::count_if(holders.begin(), holders.end(), [least](int count) { return count >= least; });
+  }
+};
+
 // The view that pages and status show.
 struct SwarmView {
   wire::RunState state = wire::RunState::created;
@@ -383,6 +394,7 @@ struct SwarmView {
   int less_relied_on = 0;  // own smaller parts than they could, or none, because of the others' reports
   int sitting_out = 0;     // members of these that are left out of plans
   std::string plan;        // the newest plan's reason for its choice; empty before the first
+  CellCover cells{};
 };
 
 // Returns the credit of `samples` in BOINC's cobblestones, 200 for a day at one GFLOPS.

@@ -95,6 +95,13 @@ void add_swarm(Text& text, const Observed& observed) {
   text.begin("peers_reach", "gauge", "Computers of the swarm that others can call, by how.");
   text.value(swarm.direct, "{how=\"direct\"}");
   text.value(swarm.relayed, "{how=\"relay\"}");
+  if (const core::CellCover& cells = swarm.cells; !cells.holders.empty()) {
+    const auto all = static_cast<std::int64_t>(cells.holders.size());
+    text.begin("cells", "gauge", "Cells of the run's model, by how many computers hold them.");
+    text.value(static_cast<double>(cells.held_by(cells.wanted)), "{holders=\"enough\"}");
+    text.value(static_cast<double>(cells.held_by(1) - cells.held_by(cells.wanted)), "{holders=\"few\"}");
+    text.value(static_cast<double>(all - cells.held_by(1)), "{holders=\"none\"}");
+  }
   text.one("run_running", "gauge", "1 while the run trains.", swarm.state == wire::RunState::running ? 1 : 0);
   text.one("run_round", "gauge", "Round being worked on.", static_cast<double>(swarm.round));
   text.one("round_samples", "gauge", "Samples gathered in this round.", static_cast<double>(swarm.samples_accumulated));

@@ -137,6 +137,11 @@ void print_report(const api::RunReport& report) {
   if (report.failing.count > 0) fmt::print("  FAILING      {}\n", core::failing_text(report.failing));
   print_devices(report);
   if (!report.swarm.plan.empty()) fmt::print("  plan         {}\n", report.swarm.plan);
+  if (const core::CellCover& cells = report.swarm.cells; !cells.holders.empty()) {
+    const auto all = static_cast<std::int64_t>(cells.holders.size());
+    fmt::print("  cells        {}: {} with {} holders or more, {} with nobody\n", all, cells.held_by(cells.wanted),
+               cells.wanted, all - cells.held_by(1));
+  }
   if (report.latest_evaluation && report.first_evaluation) {
     const auto accuracy = report.latest_evaluation->accuracy;
     fmt::print("  held out     {:.4f} bits per byte at round {}, {:.4f} at first{}{}\n",

@@ -8,6 +8,7 @@
 #include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/limits.h"
+#include "shared/run/model_options.h"
 #include "shared/wire/fields.h"
 #include "shared/wire/json_reader.h"
 
@@ -94,6 +95,13 @@ LiveFigures ask_server(const Project& project, const RunId& run_id) {
   wire::read_int(reader, "swarm_size", live.swarm.swarm_size, 0, INT32_MAX);
   reader.number("samples_per_s", live.swarm.samples_per_s, 0, 1e15);
   if (reader.present("plan")) reader.text("plan", live.swarm.plan, wire::kReasonBytesMax);
+  if (reader.present("cell_holders")) {
+    core::CellCover& cells = live.swarm.cells;
+    reader.list("cell_holders", static_cast<std::size_t>(wire::kCellsMax), [&cells](wire::JsonReader& item) {
+      wire::read_int(item, "", cells.holders.emplace_back(), 0, INT32_MAX);
+    });
+    wire::read_int(reader, "cell_holders_wanted", cells.wanted, 1, wire::kCellHoldersMax);
+  }
   if (reader.present("trainers_failing")) {  // a server that was started before this program was installed has none
     wire::read_int(reader, "trainers", live.failing.of, 0, INT32_MAX);
     wire::read_int(reader, "trainers_failing", live.failing.count, 0, INT32_MAX);

@@ -71,6 +71,12 @@ void add_swarm(std::string& html, const StatusData& data) {
            swarm.phase == core::RoundPhase::averaging
                ? "averaging now"
                : fmt::format("{} of {} samples", grouped(swarm.samples_accumulated), grouped(swarm.target_batch_size)));
+  if (const core::CellCover& cells = swarm.cells; !cells.holders.empty()) {
+    const auto all = static_cast<std::int64_t>(cells.holders.size());
+    add_cell(html, "Parts of the model", grouped(all),
+             fmt::format("{} held by {} computers or more, {} by nobody", grouped(cells.held_by(cells.wanted)),
+                         cells.wanted, grouped(all - cells.held_by(1))));
+  }
   if (data.epochs) add_epochs(html, *data.epochs);
   add_cell(html, "Last round ended", data.last_round ? ago(*data.last_round, data.now) : "&ndash;",
            "as the ledger says");
@@ -132,6 +138,12 @@ std::string status_json(const StatusData& data) {
     writer.integer("less_relied_on", swarm.less_relied_on);
     writer.integer("sitting_out", swarm.sitting_out);
     writer.text("plan", swarm.plan);
+    if (!swarm.cells.holders.empty()) {
+      writer.open("cell_holders", '[');
+      for (const int holders : swarm.cells.holders) writer.integer("", holders);
+      writer.close(']');
+      writer.integer("cell_holders_wanted", swarm.cells.wanted);
+    }
     if (data.epochs) {
       writer.integer("epochs_complete", data.epochs->complete);
       writer.integer("samples_set_aside", data.epochs->set_aside);
