@@ -369,11 +369,12 @@ enum class RoundPhase : std::uint8_t {
   averaging,  // the plan's group has started
 };
 
-// How many members hold the state of each cell of the run's model (shared/run/cells.h); empty where it is not cut.
+// The number of members that hold the state of each cell of the run's model (shared/run/cells.h); none where it is not
+// cut.
 struct CellCover {
   std::vector<int> holders;
   int wanted = 0;  // holders that each is to have
-  // Cells with at least so many holders.
+  // Cells with at least `least` holders.
   [[nodiscard]] std::int64_t held_by(int least) const {
     return std::count_if(holders.begin(), holders.end(), [least](int count) { return count >= least; });
   }

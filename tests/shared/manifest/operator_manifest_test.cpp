@@ -278,6 +278,27 @@ TEST_CASE("what is written reads back as the same run, whatever it trains") {
   }
 }
 
+TEST_CASE("experts can be shared out, where the model has some") {
+  const std::string data = "run_id = \"r\"\n[data]\ntrain = \"t\"\nvalidation_fraction = 0.1\n";
+  const std::string model = "[model]\narchitecture = \"decoder\"\nexpert_rows = 4\n";
+  const auto read = read_operator_manifest(
+      data + model + "[cells]\nkind = \"experts\"\nexperts_per_cell = 2\nholders = 3\ncodec = \"bf16\"\n", ".");
+  REQUIRE(read.ok());
+  const wire::CellOptions& cells = read->manifest.model.experts.cells;
+  CHECK(cells.experts == 2);
+  CHECK(cells.holders == 3);
+  CHECK(cells.codec == wire::Codec::bf16);
+  CHECK_FALSE(read->manifest.client_min.empty());
+  const auto again = read_operator_manifest(manifest::write_operator_manifest(*read), ".");
+  REQUIRE(again.ok());
+  CHECK(again->manifest.model.experts.cells == cells);
+  const auto why = [&](const std::string& table) { return read_operator_manifest(data + table, ".").error().message; };
+  CHECK(why(model + "[cells]\nholders = 2\n").find("experts_per_cell") != std::string::npos);
+  CHECK(why(model + "[cells]\nexperts_per_cell = 2\nholders = 9\n").find("cells.holders is 9") != std::string::npos);
+  CHECK(why(model + "[cells]\nexperts_per_cell = 2\nupdate = \"never\"\n").find("'round'") != std::string::npos);
+  CHECK(why("[cells]\nexperts_per_cell = 2\n").find("cells.kind") != std::string::npos);
+}
+
 TEST_CASE("a model of one's own is two files and what a sample of it costs") {
   const std::string files = "[model]\narchitecture = \"script\"\nprogram = \"m.pt\"\nparameters = \"m.safetensors\"\n";
   const std::string model = files + "activation_bytes = 4000000000\n";
