@@ -51,8 +51,16 @@ Middle Trunk::go_on(int segment, const Asked& asked, const ExpertResults& result
 at::Tensor Trunk::loss(const Asked& asked, const ExpertResults& results, const Batch& batch) const {
   const std::int64_t samples = batch.at(0).size(0);
   Mixed behind = mixed(asked, results, samples);
-  const at::Tensor x = through_layers(std::move(behind.stream), samples, asking_.back() + 1, parts_.model().layers);
-  return next_token_loss(parts_.token_scores(x), batch) + (behind.gate_loss - behind.gate_loss.detach());
+  return next_token_loss(scores_of(std::move(behind.stream), samples), batch) +
+         (behind.gate_loss - behind.gate_loss.detach());
+}
+
+at::Tensor Trunk::scores(const Asked& asked, const ExpertResults& results, std::int64_t batch) const {
+  return scores_of(mixed(asked, results, batch).stream, batch);
+}
+
+at::Tensor Trunk::scores_of(at::Tensor stream, std::int64_t batch) const {
+  return parts_.token_scores(through_layers(std::move(stream), batch, asking_.back() + 1, parts_.model().layers));
 }
 
 }  // namespace starling::models

@@ -45,12 +45,15 @@ class Trunk {
   [[nodiscard]] Middle go_on(int segment, const Asked& asked, const ExpertResults& results, std::int64_t batch) const;
   // The last segment: the loss as for Decoder::loss, with the loss of the last gate alone.
   [[nodiscard]] at::Tensor loss(const Asked& asked, const ExpertResults& results, const Batch& batch) const;
+  // Likewise, but the scores of the next tokens, [tokens, vocabulary], of `batch` samples.
+  [[nodiscard]] at::Tensor scores(const Asked& asked, const ExpertResults& results, std::int64_t batch) const;
 
  private:
   struct Mixed {
     at::Tensor stream;
     at::Tensor gate_loss;
   };
+  [[nodiscard]] at::Tensor scores_of(at::Tensor stream, std::int64_t batch) const;
   [[nodiscard]] Mixed mixed(const Asked& asked, const ExpertResults& results, std::int64_t batch) const;
   // Goes on from the input of layer `from` to the experts of layer `layer`.
   [[nodiscard]] Asked ask(at::Tensor x, std::int64_t batch, int from, int layer) const;

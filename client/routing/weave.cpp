@@ -4,9 +4,9 @@
 
 namespace starling::routing {
 
-Weave::Weave(int segments, std::size_t micro_batches, std::size_t in_flight_max)
-    : segments_(segments), in_flight_max_(in_flight_max), states_(micro_batches) {
-  VERIFY(segments >= 2 && in_flight_max >= 1);
+Weave::Weave(int segments, std::size_t micro_batches, std::size_t in_flight_max, Way last)
+    : segments_(segments), in_flight_max_(in_flight_max), last_(last), states_(micro_batches) {
+  VERIFY(segments >= 2 && in_flight_max >= 1 && (last == Way::turn || last == Way::judge));
   for (std::size_t i = 0; i < micro_batches; ++i) states_[i].next.micro_batch = i;
 }
 
@@ -33,7 +33,7 @@ void Weave::on_computed() {
   VERIFY(computing_);
   State& state = states_[*computing_];
   computing_.reset();
-  if (state.next.way == Way::back && state.next.segment == 0) {
+  if (state.next.way == Way::judge || (state.next.way == Way::back && state.next.segment == 0)) {
     state.stand = Stand::done;
     ++done_;
     return;
@@ -43,7 +43,7 @@ void Weave::on_computed() {
     state.next.way = Way::back;
     --state.next.segment;
   } else if (++state.next.segment == segments_ - 1) {
-    state.next.way = Way::turn;
+    state.next.way = last_;
   }
 }
 

@@ -10,8 +10,9 @@
 
 namespace starling::routing {
 
-// A segment goes forth with values and back with their gradient. The last one does both at once: it turns.
-enum class Way : std::uint8_t { forth, turn, back };
+// A segment goes forth with values and back with their gradient. The last one does both at once: it turns. Where
+// nothing goes back, it judges, and its micro-batch is done.
+enum class Way : std::uint8_t { forth, turn, back, judge };
 
 class Weave {
  public:
@@ -22,8 +23,8 @@ class Weave {
     friend bool operator==(const Step&, const Step&) = default;
   };
 
-  // segments >= 2; in_flight_max >= 1: micro-batches at once.
-  Weave(int segments, std::size_t micro_batches, std::size_t in_flight_max);
+  // segments >= 2; in_flight_max >= 1: micro-batches at once. last: turn or judge.
+  Weave(int segments, std::size_t micro_batches, std::size_t in_flight_max, Way last = Way::turn);
 
   // The step to compute now, or nothing: one is being computed, all wait for experts, or all are done.
   [[nodiscard]] std::optional<Step> take();
@@ -46,6 +47,7 @@ class Weave {
 
   int segments_;
   std::size_t in_flight_max_;
+  Way last_;
   std::vector<State> states_;
   std::optional<std::size_t> computing_;
   std::size_t begun_ = 0;

@@ -36,7 +36,8 @@ Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batch
       mediator_(mediator),
       search_(grid_of(options_.model), options_.model.experts.active),
       book_(holders),
-      weave_(static_cast<int>(layers_.size()) + 1, samples_.size(), options_.in_flight_max) {
+      weave_(static_cast<int>(layers_.size()) + 1, samples_.size(), options_.in_flight_max,
+             options_.is_held_out ? Way::judge : Way::turn) {
   SampleCount most = 0;
   for (const wire::SampleRange& range : samples_) most = std::max(most, range.count);
   const auto tokens = static_cast<std::size_t>(most) * static_cast<std::size_t>(options_.model.context);
@@ -73,7 +74,7 @@ void Window::compute_next() {
   const MicroBatch& micro_batch = micro_batches_.at(step.micro_batch);
   const Slots& slots = slots_[micro_batch.slots];
   const std::size_t tokens = tokens_of(step.micro_batch), layer = static_cast<std::size_t>(step.segment);
-  TrunkTask task{.step = step, .samples = samples_[step.micro_batch]};
+  TrunkTask task{.step = step, .samples = samples_[step.micro_batch], .is_held_out = options_.is_held_out};
   if (step.segment > 0) {
     const std::size_t units = micro_batch.crossed[layer - 1].crossing.places().size();
     task.results = slots.results.first(units * width());
@@ -93,9 +94,11 @@ void Window::on_computed(TimePoint now, double loss) {
   const Weave::Step step = *computing_;
   computing_.reset();
   weave_.on_computed();
-  if (step.way == Way::turn) outcome_.loss_sum += loss;
+  if (step.way == Way::turn || step.way == Way::judge) outcome_.loss_sum += loss;
   if (step.way == Way::forth) {
     ask_forth(now, step);
+  } else if (step.way == Way::judge) {
+    release(step.micro_batch);
   } else if (step.segment > 0) {
     ask_back(now, step.micro_batch, static_cast<std::size_t>(step.segment) - 1);
   } else {
@@ -259,19 +262,23 @@ void Window::end_exchange(const CallBook::Ended& ended) {
 }
 
 void Window::finish(TimePoint now, std::size_t number) {
-  const auto found = micro_batches_.find(number);
+  const std::map<wire::CellIndex, PeerId> weighed_by = std::move(micro_batches_.at(number).weighed_by);
   const SampleCount samples = samples_[number].count;
-  outcome_.samples += samples;
+  release(number);
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     const auto cell = static_cast<wire::CellIndex>(i);
     // A sample counts in every cell, as in a model that is whole: experts that it does not go through have a gradient
     // of 0 from it.
-    const auto weighed = found->second.weighed_by.find(cell);
-    std::optional<PeerId> holder =
-        weighed != found->second.weighed_by.end() ? weighed->second : holders_.choose(now, cell, 0, {});
+    const auto weighed = weighed_by.find(cell);
+    std::optional<PeerId> holder = weighed != weighed_by.end() ? weighed->second : holders_.choose(now, cell, 0, {});
     if (!holder && holders_.is_held(cell)) holder = holders_.holders_of(cell).front();  // all are left alone just now
     if (holder) outcome_.weights[{cell, *holder}] += samples;
   }
+}
+
+void Window::release(std::size_t number) {
+  const auto found = micro_batches_.find(number);
+  outcome_.samples += samples_[number].count;
   free_slots_.push_back(found->second.slots);
   micro_batches_.erase(found);
 }

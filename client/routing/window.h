@@ -45,6 +45,7 @@ struct WindowOptions {
   std::size_t in_flight_max = 4;
   int answers_min = 1;                         // Terms::answers_min on the way forth
   Duration budget = std::chrono::seconds(20);  // for an exchange
+  bool is_held_out = false;  // its samples are wire::held_out_windows, which are judged: nothing goes back
 };
 
 class Window {
@@ -67,7 +68,7 @@ class Window {
          Mediator& mediator);
 
   void start();
-  // loss: of a micro-batch at its turn; 0 otherwise.
+  // loss: of a micro-batch at its last segment; 0 otherwise.
   void on_computed(TimePoint now, double loss);
   // values: results [units, width] on the way forth, the gradient of the inputs [rows, width] on the way back. Values
   // of another number, or not finite, are a failure.
@@ -129,6 +130,8 @@ class Window {
   void send(const CallBook::Send& send);
   void end_exchange(const CallBook::Ended& ended);
   void finish(TimePoint now, std::size_t micro_batch);
+  // The micro-batch is done: its room is free.
+  void release(std::size_t micro_batch);
   [[nodiscard]] std::size_t tokens_of(std::size_t micro_batch) const;
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(options_.model.width); }
 

@@ -18,6 +18,7 @@ struct PackedTrunkTask {
   std::uint64_t micro_batch = 0;
   std::int32_t segment = 0;
   std::int32_t way = 0;
+  std::uint64_t is_held_out = 0;
   Slot experts, places, results, inputs, outputs, inputs_gradient;
 };
 
@@ -74,8 +75,8 @@ Result<Packed> from_bytes(std::string_view bytes) {
 
 std::string pack(const routing::TrunkTask& task, std::span<const float> tray) {
   return bytes_of(PackedTrunkTask{task.step.micro_batch, task.step.segment, static_cast<std::int32_t>(task.step.way),
-                                  slot_of(task.experts, tray), slot_of(task.places, tray), slot_of(task.results, tray),
-                                  slot_of(task.inputs, tray), slot_of(task.outputs, tray),
+                                  task.is_held_out ? 1U : 0U, slot_of(task.experts, tray), slot_of(task.places, tray),
+                                  slot_of(task.results, tray), slot_of(task.inputs, tray), slot_of(task.outputs, tray),
                                   slot_of(task.inputs_gradient, tray)});
 }
 
@@ -86,12 +87,14 @@ std::string pack(const CellTask& task, std::span<const float> tray) {
 
 Result<routing::TrunkTask> unpack_trunk_task(std::string_view bytes, std::span<float> tray) {
   STARLING_ASSIGN(const PackedTrunkTask packed, from_bytes<PackedTrunkTask>(bytes));
-  if (packed.segment < 0 || packed.way < 0 || packed.way > static_cast<std::int32_t>(routing::Way::back)) {
+  if (packed.segment < 0 || packed.way < 0 || packed.is_held_out > 1 ||
+      packed.way > static_cast<std::int32_t>(routing::Way::judge)) {
     return Error{ErrorCode::corrupt, "these bytes are no task of a trunk"};
   }
   Places places(tray);
   routing::TrunkTask task;
   task.step = {packed.micro_batch, packed.segment, static_cast<routing::Way>(packed.way)};
+  task.is_held_out = packed.is_held_out == 1;
   task.experts = places.numbers(packed.experts);
   task.places = places.numbers(packed.places);
   task.results = places.floats(packed.results);

@@ -139,33 +139,21 @@ std::optional<double> accuracy_of(const models::Hits& hits) {
 
 Result<session::Evaluation> evaluate_text(const models::Model& model, int context, const Dataset& data,
                                           const at::Device& device) {
-  const std::int64_t last = data.items() - 1;  // tokens that have a next one
-  const std::int64_t length = std::min<std::int64_t>(context, last);
-  const std::int64_t scored = (length + 1) / 2;
-  const std::int64_t places = (last - length) / scored + 1;
-  const std::int64_t taken = std::min(places, std::max<std::int64_t>(1, kEvaluatedTokensMax / scored));
-  double nats = 0;
-  std::int64_t bytes = 0;
-  models::Hits hits;
-  for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
-    const Starts starts = spread(window, taken, places, scored);
-    STARLING_ASSIGN(const models::Batch batch, windows_at(data, starts, length));
-    const auto rows = static_cast<std::int64_t>(starts.size());
-    const at::Tensor all = model.next_token_scores(batch[0].to(device)).view({rows, length, -1});
-    const at::Tensor scores = all.narrow(1, length - scored, scored).reshape({rows * scored, -1});
-    const at::Tensor tokens = batch[1].narrow(1, length - scored, scored);
-    const at::Tensor targets = tokens.reshape({-1}).to(device);
-    nats += models::class_loss(scores, targets).item<double>();
-    add(models::hits_of(scores, targets), hits);
-    bytes += bytes_of(data, tokens);
+  const wire::HeldOutWindows windows = wire::held_out_windows(data.items(), context);
+  HeldOutSums sums;
+  for (std::int64_t first = 0; first < windows.taken; first += kEvaluationBatch) {
+    const std::int64_t count = std::min(kEvaluationBatch, windows.taken - first);
+    STARLING_ASSIGN(const models::Batch batch, held_out_batch(data, context, first, count));
+    sums.add(model.next_token_scores(batch[0].to(device)), batch, windows.scored, data);
   }
-  return session::Evaluation{nats / static_cast<double>(bytes) / std::numbers::ln2, bytes, accuracy_of(hits)};
+  return sums.evaluation();
 }
 
 Result<session::Evaluation> evaluate_windows(const models::Model& model, int context, const Dataset& data,
                                              const at::Device& device) {
   const std::int64_t windows = (data.items() - 1) / context;  // disjoint windows
-  const std::int64_t taken = std::min<std::int64_t>(windows, std::max<std::int64_t>(1, kEvaluatedTokensMax / context));
+  const std::int64_t taken =
+      std::min<std::int64_t>(windows, std::max<std::int64_t>(1, wire::kEvaluatedTokensMax / context));
   double nats = 0;
   std::int64_t bytes = 0;
   for (std::int64_t window = 0; window < taken; window += kEvaluationBatch) {
@@ -182,7 +170,7 @@ Result<session::Evaluation> evaluate_samples(const models::Model& model, const w
   const std::int64_t space = space_of(manifest, data);
   const bool labelled = wire::sample_form(manifest) == wire::SampleForm::labelled;
   const std::int64_t most =
-      labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, kEvaluatedTokensMax / manifest.model.context);
+      labelled ? kEvaluatedSamplesMax : std::max<std::int64_t>(1, wire::kEvaluatedTokensMax / manifest.model.context);
   const std::int64_t taken = std::min(space, most);
   double nats = 0;
   models::Hits hits;
@@ -204,6 +192,31 @@ Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Data
   STARLING_ASSIGN(const Starts starts, wire::sample_starts(manifest, range, space_of(manifest, data)));
   return batch_at(manifest, data, starts, mix64(manifest.seed ^ mix64(~static_cast<std::uint64_t>(range.round))),
                   reader);
+}
+
+void HeldOutSums::add(const at::Tensor& scores, const models::Batch& batch, std::int64_t scored, const Dataset& data) {
+  const std::int64_t rows = batch[0].size(0), length = batch[0].size(1);
+  const at::Tensor all = scores.view({rows, length, -1});
+  const at::Tensor last = all.narrow(1, length - scored, scored).reshape({rows * scored, -1});
+  const at::Tensor tokens = batch[1].narrow(1, length - scored, scored);
+  const at::Tensor targets = tokens.reshape({-1}).to(last.device());
+  nats += models::class_loss(last, targets).item<double>();
+  training::add(models::hits_of(last, targets), hits);
+  bytes += bytes_of(data, tokens);
+}
+
+session::Evaluation HeldOutSums::evaluation() const {
+  return {nats / static_cast<double>(bytes) / std::numbers::ln2, bytes, accuracy_of(hits)};
+}
+
+Result<models::Batch> held_out_batch(const Dataset& data, int context, std::int64_t first, std::int64_t count) {
+  const wire::HeldOutWindows windows = wire::held_out_windows(data.items(), context);
+  if (first < 0 || count < 1 || first + count > windows.taken) {
+    return Error{ErrorCode::invalid_argument, "read held-out text: there are no such windows"};
+  }
+  Starts starts;
+  for (std::int64_t window = first; window < first + count; ++window) starts.push_back(windows.start(window));
+  return windows_at(data, starts, windows.length);
 }
 
 models::Batch on_device(models::Batch batch, const at::Device& device) {

@@ -12,8 +12,6 @@
 
 namespace starling::training {
 
-// Most tokens that an evaluation predicts: half a second's work for a small model on one core.
-constexpr std::int64_t kEvaluatedTokensMax = 16 * 1024;
 // Most labelled samples that an evaluation judges.
 constexpr std::int64_t kEvaluatedSamplesMax = 512;
 
@@ -27,10 +25,21 @@ Result<models::Batch> sample_batch(const wire::RunManifest& manifest, const Data
 // device's next work.
 models::Batch on_device(models::Batch batch, const at::Device& device);
 
+// Predictions of held-out text, batch by batch.
+struct HeldOutSums {
+  double nats = 0;
+  std::int64_t bytes = 0;
+  models::Hits hits{};
+  // Adds the last `scored` tokens of each of the batch's rows; scores: [rows * length, vocabulary].
+  void add(const at::Tensor& scores, const models::Batch& batch, std::int64_t scored, const Dataset& data);
+  // Something was added.
+  [[nodiscard]] session::Evaluation evaluation() const;
+};
+// These windows of the held-out text (wire::held_out_windows), from the `first`-th on.
+Result<models::Batch> held_out_batch(const Dataset& data, int context, std::int64_t first, std::int64_t count);
+
 // Mean loss on held-out data: identical samples every time, spread evenly over all data. For models that predict next
-// tokens: bits per byte, in windows of `context` tokens that overlap by half, of which only the second half is scored,
-// so that every token is predicted from at least half a context. For others: bits per sample. `device`: the model's
-// device.
+// tokens: bits per byte, in wire::held_out_windows. For others: bits per sample. `device`: the model's device.
 Result<session::Evaluation> evaluate_held_out(const models::Model& model, const wire::RunManifest& manifest,
                                               const Dataset& data, const at::Device& device);
 

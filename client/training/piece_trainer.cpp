@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,25 +42,46 @@ struct PieceTrainer::Impl {
     const auto id = static_cast<MicroBatchId>(task.step.micro_batch);
     const TrunkTasks::Answers answers{task.experts, task.places, task.results};
     const TrunkTasks::Asking asking{task.inputs, task.outputs};
+    const at::AutoGradMode graphs(!task.is_held_out);
     if (task.step.way == routing::Way::turn) return trunk.turn(id, answers);
+    if (task.step.way == routing::Way::judge) return judge(id, answers);
     if (task.step.way == routing::Way::back) {
       STARLING_TRY(trunk.back(id, task.inputs_gradient, task.results));
     } else if (task.step.segment > 0) {
       STARLING_TRY(trunk.go_on(id, answers, asking));
     } else {
-      if (resources.shard_bytes) {
-        STARLING_ASSIGN(data, open_training_data(resources.manifest, resources.shard_bytes()));
-      }
-      STARLING_ASSIGN(models::Batch batch, sample_batch(resources.manifest, *data, task.samples));
+      STARLING_ASSIGN(models::Batch batch, task.is_held_out ? held_out_samples(task.samples) : samples(task.samples));
       STARLING_TRY(trunk.begin(id, std::move(batch), asking));
     }
     return 0.0;
+  }
+
+  Result<models::Batch> samples(const wire::SampleRange& range) {
+    if (resources.shard_bytes) {
+      STARLING_ASSIGN(data, open_training_data(resources.manifest, resources.shard_bytes()));
+    }
+    return sample_batch(resources.manifest, *data, range);
+  }
+
+  Result<models::Batch> held_out_samples(const wire::SampleRange& range) const {
+    return held_out_batch(*held_out, resources.manifest.model.context, range.first, range.count);
+  }
+
+  // Returns what the predictions cost, in nats.
+  Result<double> judge(MicroBatchId id, const TrunkTasks::Answers& answers) {
+    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk.judge(id, answers));
+    const double before = judged.nats;
+    const wire::HeldOutWindows windows = wire::held_out_windows(held_out->items(), resources.manifest.model.context);
+    judged.add(scored.scores, scored.batch, windows.scored, *held_out);
+    return judged.nats - before;
   }
 
   trainer_link::TrainerResources resources;
   bool bf16;
   optim::Optimizer optimizer;
   TrainingData data;  // null before the first shard
+  std::optional<Dataset> held_out;
+  HeldOutSums judged{};  // since the window's begin
   TrunkTasks trunk;
   CellTasks cells;
 };
@@ -76,6 +99,8 @@ Result<std::unique_ptr<PieceTrainer>> PieceTrainer::create(const trainer_link::T
   return guarded("create trainer", [&]() -> Created {
     set_up_process(resources.threads, resources.manifest.precision);
     auto impl = std::make_unique<Impl>(resources, bf16);
+    STARLING_ASSIGN(impl->held_out, Dataset::open(resources.manifest, resources.validation_bytes,
+                                                  wire::held_out_items_min(resources.manifest)));
     if (!resources.shard_bytes) {
       STARLING_ASSIGN(impl->data, open_training_data(resources.manifest, {resources.train_bytes, nullptr}));
     }
@@ -110,7 +135,12 @@ Status PieceTrainer::step(RoundIndex round, std::span<const float> gradient) {
   return impl_->optimizer.step(round, gradient, state(), *impl_->resources.journal);
 }
 
-Result<session::Evaluation> PieceTrainer::evaluate() { return only_tasks(); }
+Result<session::Evaluation> PieceTrainer::evaluate() {
+  if (impl_->judged.bytes == 0) return only_tasks();
+  const session::Evaluation evaluation = impl_->judged.evaluation();
+  if (std::isfinite(evaluation.bits_per_byte)) return evaluation;
+  return Error{ErrorCode::corrupt, "evaluate: the held-out loss is not finite"};
+}
 
 Result<std::vector<int>> PieceTrainer::sample_tokens(std::span<const int> /*prompt*/, int /*count*/,
                                                      double /*temperature*/) {
@@ -125,6 +155,7 @@ void PieceTrainer::let_go(wire::CellIndex cell) { impl_->cells.let_go(cell); }
 
 void PieceTrainer::begin_window() {
   impl_->trunk.drop_all();
+  impl_->judged = {};
   std::fill(impl_->resources.gradient.begin(), impl_->resources.gradient.end(), 0.0F);
 }
 

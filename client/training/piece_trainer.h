@@ -1,5 +1,6 @@
 // The Trainer of a model's trunk, and of cells beside it, whose batches others compose: it computes tasks
-// (client/trainer_link/tasks.h), takes the trunk's steps, and neither trains batches nor evaluates by itself.
+// (client/trainer_link/tasks.h), takes the trunk's steps, and trains no batches by itself. evaluate() tells of the
+// held-out samples that were judged since the window began.
 #pragma once
 
 #include <memory>

@@ -107,7 +107,7 @@ Status TrunkTasks::go_on(MicroBatchId id, const Answers& answers, const Asking& 
   return end_segment(micro_batch, {std::move(middle.asked), std::move(middle.gate_loss)}, asking);
 }
 
-Result<double> TrunkTasks::turn(MicroBatchId id, const Answers& answers) {
+Result<TrunkTasks::MicroBatch*> TrunkTasks::at_last(MicroBatchId id, const Answers& answers) {
   const auto found = micro_batches_.find(id);
   if (found == micro_batches_.end()) return refused("there is no such micro-batch");
   MicroBatch& micro_batch = *found->second;
@@ -115,6 +115,26 @@ Result<double> TrunkTasks::turn(MicroBatchId id, const Answers& answers) {
     return refused("it is not the last one");
   }
   STARLING_TRY(check(micro_batch, answers));
+  return &micro_batch;
+}
+
+Result<TrunkTasks::Scored> TrunkTasks::judge(MicroBatchId id, const Answers& answers) {
+  STARLING_ASSIGN(MicroBatch* const last, at_last(id, answers));
+  Passed& before = last->passed.back();
+  const models::ExpertResults results = take(answers, before);
+  Scored scored;
+  {
+    const Precision precision(bf16_, at::kCPU);
+    scored.scores = trunk_->scores(before.asked, results, last->batch.at(0).size(0));
+  }
+  scored.batch = std::move(last->batch);
+  drop(id);
+  return scored;
+}
+
+Result<double> TrunkTasks::turn(MicroBatchId id, const Answers& answers) {
+  STARLING_ASSIGN(MicroBatch* const last, at_last(id, answers));
+  MicroBatch& micro_batch = *last;
   Passed& before = micro_batch.passed.back();
   const models::ExpertResults results = take(answers, before);
   at::Tensor loss;

@@ -3,7 +3,8 @@
 // caller shares. Several micro-batches may be under way, each at a segment of its own.
 //
 // The tasks of a micro-batch, in this order: begin(), go_on() for each segment between the first and the last, turn(),
-// and back() for each segment but the last. Any other order is refused, and changes nothing.
+// and back() for each segment but the last. One whose predictions are only judged ends with judge() in place of turn().
+// Any other order is refused, and changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,13 @@ class TrunkTasks {
   // The last segment, forth and back. The results are replaced by their gradient. Returns the loss, summed over the
   // samples; corrupt if it is not finite: then the micro-batch is dropped.
   Result<double> turn(MicroBatchId id, const Answers& answers);
+  // The last segment, forth only: the next tokens' scores [tokens, vocabulary], and what was read. The micro-batch is
+  // done.
+  struct Scored {
+    at::Tensor scores;
+    models::Batch batch;
+  };
+  Result<Scored> judge(MicroBatchId id, const Answers& answers);
   // Takes the gradient of the inputs that this segment ended with, and writes that of the results with which it began,
   // as many as there were; none for the first segment, with which the micro-batch is done.
   Status back(MicroBatchId id, std::span<const float> inputs, std::span<float> results);
@@ -62,6 +70,8 @@ class TrunkTasks {
   struct MicroBatch;
   struct Passed;
 
+  // The micro-batch whose last segment is next, with these answers.
+  Result<MicroBatch*> at_last(MicroBatchId id, const Answers& answers);
   Status end_segment(MicroBatch& micro_batch, Passed passed, const Asking& asking) const;
   // Keeps the results for the way back.
   [[nodiscard]] models::ExpertResults take(const Answers& answers, Passed& passed) const;

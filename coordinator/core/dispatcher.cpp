@@ -77,7 +77,8 @@ Dispatcher::Dispatcher(const RunSettings& settings, const RecoveredRun& recovere
     : settings_(settings),
       lanes_(settings.manifest.peers_max, recovered.current().round, recovered.lanes),
       reach_(settings.options),
-      evaluation_(recovered.evaluated_round),
+      evaluation_(recovered.evaluated_round,
+                  settings.manifest.model.experts.piece == wire::kTrunk ? kToleranceOfCells : kTolerance),
       checkpoint_(settings.manifest.checkpoint_rounds, recovered.checkpoint) {
   if (wire::samples_in_epochs(settings.manifest)) {
     leases_.emplace(wire::epoch_samples(settings.manifest), settings.manifest.micro_batch_size, recovered.leases);
@@ -123,8 +124,8 @@ wire::HeartbeatReply Dispatcher::answer(const Situation& at, Member& member, con
   reply.group = at.outlook.group;
   tell_state(at, member, reply);
   reply.named.newcomers = introductions_.newcomers_of(at.now, member.who.peer);
-  const bool is_whole = settings_.manifest.model.experts.piece == wire::kWholeModel;  // a piece alone has no loss
-  if (is_whole && member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
+  const bool has_loss = settings_.manifest.model.experts.piece < 0;  // a cell alone has none
+  if (has_loss && member.ready() && member.works() && member.voice && !member.sits_out(at.now)) {
     auto situation = evaluation_situation(at.run, at.outlook.start.has_value());
     if (situation.accounts == 0) situation.accounts = accounts_that_measure(at.now, at.members);
     reply.evaluate_round = evaluation_.ask(at.now, member.who, situation, settings_.options);

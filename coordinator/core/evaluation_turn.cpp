@@ -18,30 +18,27 @@ constexpr double kShare = 0.02;  // largest fraction of the asked members' time
 // longest pause, except for the time that members report for measuring
 constexpr Duration kPauseMax = std::chrono::minutes(10);
 
-// Processors add in other orders, which is 1e-5 of a loss at most; graphics cards may multiply with the 8 bits of
-// bfloat16, which is some tenths of a percent. A lie within a percent is less than a curve shows.
-constexpr double kTolerance = 0.01;
 constexpr double kToleranceMin = 0.001;  // bits a byte; for a model that is nearly always right
 
-bool agree(const EvaluationFigure& a, const EvaluationFigure& b) {
-  const double tolerance = std::max(kToleranceMin, kTolerance * std::max(a.bits_per_byte, b.bits_per_byte));
-  return a.bytes == b.bytes && std::abs(a.bits_per_byte - b.bits_per_byte) <= tolerance;
+bool agree(const EvaluationFigure& a, const EvaluationFigure& b, double tolerance) {
+  const double apart = std::max(kToleranceMin, tolerance * std::max(a.bits_per_byte, b.bits_per_byte));
+  return a.bytes == b.bytes && std::abs(a.bits_per_byte - b.bits_per_byte) <= apart;
 }
 
 // Returns the largest set of figures among which one agrees with all.
-std::vector<EvaluationFigure> most_agreed(const std::vector<EvaluationFigure>& figures) {
+std::vector<EvaluationFigure> most_agreed(const std::vector<EvaluationFigure>& figures, double tolerance) {
   std::vector<EvaluationFigure> most;
   for (const EvaluationFigure& one : figures) {
     std::vector<EvaluationFigure> same;
     std::copy_if(figures.begin(), figures.end(), std::back_inserter(same),
-                 [&](const EvaluationFigure& other) { return agree(one, other); });
+                 [&](const EvaluationFigure& other) { return agree(one, other, tolerance); });
     if (same.size() > most.size()) most = std::move(same);
   }
   return most;
 }
 
-bool contradict(const std::vector<EvaluationFigure>& figures) {
-  return figures.size() > 1 && most_agreed(figures).size() < figures.size();
+bool contradict(const std::vector<EvaluationFigure>& figures, double tolerance) {
+  return figures.size() > 1 && most_agreed(figures, tolerance).size() < figures.size();
 }
 
 // Returns the account's lot for the round, from 0 to 1: nobody outside knows the nonce.
@@ -178,7 +175,7 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
     return std::nullopt;
   }
   const std::vector<EvaluationFigure> told = figures();
-  if (contradict(told)) turn_->contested = true;
+  if (contradict(told, tolerance_)) turn_->contested = true;
   turn_->accounts = std::max(turn_->accounts, situation.accounts);
   const std::size_t able = situation.accounts - std::min(situation.accounts, unable_accounts());
   const bool open = situation.round == turn_->round && told.size() < std::min(wanted(), able);
@@ -199,14 +196,14 @@ std::optional<EvaluationTurn::Verdict> EvaluationTurn::conclude(TimePoint now, c
 
 EvaluationTurn::Verdict EvaluationTurn::judge(const std::vector<EvaluationFigure>& told, bool in_vain) {
   Verdict verdict{turn_->round, {}, {}};
-  std::vector<EvaluationFigure> agreed = most_agreed(told);
+  std::vector<EvaluationFigure> agreed = most_agreed(told, tolerance_);
   const bool is_alone = told.size() == 1 && !doubted_.empty();  // one of those that did not agree proves nothing
   const bool enough = agreed.size() >= agreement() || (in_vain && agreed.size() == told.size());
   if (enough && !is_alone) verdict.believed = std::move(agreed);
   if (told.size() > 1) {
     doubted_.clear();
     const bool all_asked = told.size() >= wanted();  // others are asked the next time
-    if (verdict.believed.empty() && contradict(told) && !all_asked) {
+    if (verdict.believed.empty() && contradict(told, tolerance_) && !all_asked) {
       for (const EvaluationFigure& figure : told) doubted_.insert(figure.peer);
     }
   }

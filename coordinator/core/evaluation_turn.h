@@ -23,12 +23,19 @@ namespace starling::core {
 
 constexpr std::size_t kAgreeMin = 2;  // accounts, where there are as many
 constexpr std::size_t kAgreeMax = 6;
+// Figures that agree are apart by at most this fraction. Processors add in other orders, which is 1e-5 of a loss at
+// most; graphics cards may multiply with the 8 bits of bfloat16, which is some tenths of a percent. A lie within a
+// percent is less than a curve shows.
+constexpr double kTolerance = 0.01;
+// Where the model is cut into cells: these step on between two measurements.
+constexpr double kToleranceOfCells = 0.02;
 
 // One measurement after the other.
 class EvaluationTurn {
  public:
   // `evaluated_round`: the last round that has stored figures.
-  explicit EvaluationTurn(std::optional<RoundIndex> evaluated_round) : last_round_(evaluated_round) {}
+  explicit EvaluationTurn(std::optional<RoundIndex> evaluated_round, double tolerance = kTolerance)
+      : tolerance_(tolerance), last_round_(evaluated_round) {}
 
   struct Situation {
     RoundIndex round = 0;   // the swarm's; the asked member holds the state at its start
@@ -92,6 +99,7 @@ class EvaluationTurn {
   [[nodiscard]] std::vector<EvaluationFigure> figures() const;
   [[nodiscard]] Verdict judge(const std::vector<EvaluationFigure>& told, bool in_vain);
 
+  double tolerance_;
   std::optional<Turn> turn_;
   std::set<PeerId> doubted_;                  // members that did not agree, with too few others to decide
   Duration ahead_ = std::chrono::seconds(2);  // members hear of the round whose state they measure this long before it

@@ -31,6 +31,30 @@ constexpr std::int64_t window_space(std::int64_t tokens, int context) {
   return tokens > context ? tokens - context : 0;
 }
 
+// Most tokens that an evaluation predicts: half a second's work for a small model on one core.
+constexpr std::int64_t kEvaluatedTokensMax = 16 * 1024;
+
+// The windows of a held-out text in which next tokens are predicted. They overlap by half, and only the second half is
+// scored, so that every token is predicted from at least half a context.
+struct HeldOutWindows {
+  std::int64_t length = 0;  // tokens of a window
+  std::int64_t scored = 0;  // the last ones of these
+  std::int64_t places = 0;  // windows that there are
+  std::int64_t taken = 0;   // windows that are evaluated, spread evenly among them
+  [[nodiscard]] constexpr std::int64_t start(std::int64_t window) const { return window * places / taken * scored; }
+};
+// `tokens`: of the text, 2 at least.
+constexpr HeldOutWindows held_out_windows(std::int64_t tokens, int context) {
+  HeldOutWindows windows;
+  const std::int64_t last = tokens - 1;  // tokens that have a next one
+  windows.length = context < last ? context : last;
+  windows.scored = (windows.length + 1) / 2;
+  windows.places = (last - windows.length) / windows.scored + 1;
+  const std::int64_t most = kEvaluatedTokensMax > windows.scored ? kEvaluatedTokensMax / windows.scored : 1;
+  windows.taken = windows.places < most ? windows.places : most;
+  return windows;
+}
+
 // The shuffle of one round: a new order of all samples each round, equal on every machine.
 inline SeededPermutation round_permutation(std::uint64_t seed, RoundIndex round, std::int64_t space) {
   return SeededPermutation(mix64(seed ^ mix64(static_cast<std::uint64_t>(round))), static_cast<std::uint64_t>(space));

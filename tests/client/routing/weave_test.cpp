@@ -86,3 +86,17 @@ TEST_CASE("whenever experts answer, each micro-batch has all its steps once, and
     CHECK(std::ranges::all_of(steps, [&](int done) { return done == 2 * segments - 1; }));
   }
 }
+
+TEST_CASE("what is only judged goes forth, and is done") {
+  Weave weave(3, 2, 1, Way::judge);
+  for (std::size_t micro_batch = 0; micro_batch < 2; ++micro_batch) {
+    for (int segment = 0; segment < 3; ++segment) {
+      const auto step = weave.take();
+      REQUIRE(step);
+      CHECK(*step == Weave::Step{micro_batch, segment, segment == 2 ? Way::judge : Way::forth});
+      weave.on_computed();
+      if (segment < 2) weave.on_exchanged(micro_batch);
+    }
+  }
+  CHECK(weave.is_done());
+}
