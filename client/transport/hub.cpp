@@ -125,14 +125,14 @@ void Hub::want_partners() {
   }
 }
 
-Status Hub::fetch_state(StateFetch fetch) {
-  STARLING_TRY(transfers_.fetch(std::move(fetch)));
+Result<FetchNumber> Hub::fetch_state(StateFetch fetch) {
+  STARLING_ASSIGN(const FetchNumber number, transfers_.fetch(std::move(fetch)));
   service();
-  return {};
+  return number;
 }
 
-void Hub::cancel_fetch() {
-  if (transfers_.cancel()) service();
+void Hub::cancel_fetch(FetchNumber number) {
+  if (transfers_.cancel(number)) service();
 }
 
 void Hub::name_members(const wire::GroupInfo& group) {

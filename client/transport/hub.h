@@ -26,8 +26,8 @@ class Hub final : public Link::Mediator {
   void abandon();
   Status mix(std::size_t bucket, AverageRequest request);
   void end_gossip(std::size_t bucket);
-  Status fetch_state(StateFetch fetch);
-  void cancel_fetch();
+  Result<FetchNumber> fetch_state(StateFetch fetch);
+  void cancel_fetch(FetchNumber number);
   void name_newcomers(const std::optional<std::vector<PeerId>>& newcomers, std::function<void()> unnamed_asks);
   void deny(std::span<const PeerId> revoked);
   [[nodiscard]] NetworkStats stats() const;

@@ -106,12 +106,12 @@ void PeerNetwork::end_gossip(std::size_t bucket) {
   impl_->on_net([&] { impl_->hub().end_gossip(bucket); });
 }
 
-Status PeerNetwork::fetch_state(StateFetch fetch) {
+Result<FetchNumber> PeerNetwork::fetch_state(StateFetch fetch) {
   return impl_->on_net([&] { return impl_->hub().fetch_state(std::move(fetch)); });
 }
 
-void PeerNetwork::cancel_fetch() {
-  impl_->on_net([&] { impl_->hub().cancel_fetch(); });
+void PeerNetwork::cancel_fetch(FetchNumber number) {
+  impl_->on_net([&] { impl_->hub().cancel_fetch(number); });
 }
 
 void PeerNetwork::link_with_holders(const std::vector<wire::Endpoint>& holders, const wire::Endpoint& self) {

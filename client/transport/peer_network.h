@@ -10,6 +10,7 @@
 // holding a lock that a callback takes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -83,6 +84,9 @@ struct StateProgress {
   std::int64_t bytes_received = 0;
   std::size_t donors_in_use = 0;
 };
+
+// Names one download of a network.
+using FetchNumber = std::uint64_t;
 
 // A download of one state from any number of donors at once. Its callbacks run on the net thread.
 struct StateFetch {
@@ -171,9 +175,10 @@ class PeerNetwork {
   Status mix(std::size_t bucket, AverageRequest request);
   void end_gossip(std::size_t bucket);
 
-  // failed_precondition while another fetch is running. Waits for the net thread.
-  Status fetch_state(StateFetch fetch);
-  void cancel_fetch();  // Waits for the net thread.
+  // Several may run at a time, of different states: failed_precondition for one that is being fetched already. Both
+  // wait for the net thread. Cancelling does nothing if that fetch has ended.
+  Result<FetchNumber> fetch_state(StateFetch fetch);
+  void cancel_fetch(FetchNumber number);
 
   // Keeps links with those who hold experts that this volunteer calls, in place of those before; `self` is this member.
   // Waits for the net thread.

@@ -77,7 +77,9 @@ Result<std::optional<wire::StateInfo>> StateDonor::on_request(TimePoint now, con
   const std::size_t bytes = asks_info ? chunks * Digest::kSize : bytes_of(*state, request.first_chunk, end);
   const Status allowed = budget_.spend(now, peer, bytes_of(*state, 0, chunks), bytes);
   if (!allowed.ok()) {
-    const bool waits = std::any_of(unnamed_.begin(), unnamed_.end(), [&](const Question& q) { return q.link == link; });
+    const bool waits = std::any_of(unnamed_.begin(), unnamed_.end(), [&](const Question& question) {
+      return question.link == link && question.request.state_digest == request.state_digest;
+    });
     const bool may_wait = allowed.error().code == ErrorCode::permission_denied && asks_info && !waits;
     if (!may_wait || unnamed_.size() >= kLinksWaitingMax) return std::optional(refuse(now, request, allowed.error()));
     if (unnamed_.empty()) told_unnamed_ = now;
@@ -88,7 +90,10 @@ Result<std::optional<wire::StateInfo>> StateDonor::on_request(TimePoint now, con
   if (asks_info) return std::optional(info_of(request, state.get()));
 
   Client& client = clients_[link];
-  if (client.requests.size() >= kRequestsQueuedMax) {
+  const auto of_state = std::count_if(client.requests.begin(), client.requests.end(), [&state](const Request& queued) {
+    return queued.state->digest == state->digest;
+  });
+  if (static_cast<std::size_t>(of_state) >= kRequestsQueuedMax) {
     return Error{ErrorCode::resource_exhausted, "it asks for more chunks than it takes"};
   }
   client.peer = peer;

@@ -35,7 +35,7 @@ GroupId transfer_id(const Digest& state_digest);
 
 class StateDonor {
  public:
-  static constexpr std::size_t kRequestsQueuedMax = 32;  // limit for each link; StateFetcher stays below
+  static constexpr std::size_t kRequestsQueuedMax = 32;  // limit for each link and state; StateFetcher stays below
   static constexpr std::size_t kChunksPerRequestMax = 64;
   static constexpr std::size_t kLinksWaitingMax = 64;  // beyond it peers are sent elsewhere
   // Time in which the coordinator's next reply should name a newcomer that has called.
@@ -104,7 +104,7 @@ class StateDonor {
   std::size_t slots_;
   DonationBudget budget_;
   LimitedLog refusals_logged_;
-  std::deque<Question> unnamed_;  // oldest first; at most one for each link
+  std::deque<Question> unnamed_;  // oldest first; at most one for each link and state
   bool unnamed_asked_ = false;
   std::unordered_map<const Link*, Client> clients_;  // clients with requests only
   std::deque<const Link*> waiting_;

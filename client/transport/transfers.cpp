@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <unordered_set>
 #include <utility>
@@ -18,8 +19,11 @@ Transfers::Transfers(const LinkContext& context, Switchboard& switchboard, State
                      std::size_t donations_max)
     : context_(context), switchboard_(switchboard), donor_(std::move(source), donations_max) {}
 
-Status Transfers::fetch(StateFetch fetch) {
-  if (fetch_ != nullptr) return Error{ErrorCode::failed_precondition, "download a state: another download is running"};
+Result<FetchNumber> Transfers::fetch(StateFetch fetch) {
+  const bool is_fetched = std::any_of(fetches_.begin(), fetches_.end(), [&fetch](const auto& entry) {
+    return !entry.second.is_over && entry.second.driver->request().state_digest == fetch.state_digest;
+  });
+  if (is_fetched) return Error{ErrorCode::failed_precondition, "download a state: its download is running already"};
   if (fetch.out.empty() || fetch.out.size() > kStateFloatsMax) {
     return Error{ErrorCode::invalid_argument, fmt::format("download a state of {} floats", fetch.out.size())};
   }
@@ -28,37 +32,52 @@ Status Transfers::fetch(StateFetch fetch) {
   if (fetch.donors.empty()) return Error{ErrorCode::unavailable, "download a state: no peer is known to hold it"};
   const TimePoint now = context_.clock.now();
   const std::vector<wire::Endpoint> donors = fetch.donors;
-  ++fetch_number_;
-  progress_told_ = now - kProgressEvery;  // so the first chunk is reported at once, however fast the rest comes
-  fetch_ = std::make_unique<FetchDriver>(
+  Fetch& begun = fetches_[++last_number_];
+  begun.progress_told = now - kProgressEvery;  // so the first chunk is reported at once, however fast the rest comes
+  begun.driver = std::make_unique<FetchDriver>(
       now, std::move(fetch), [this](const PeerId& peer) { return switchboard_.link_to(peer); }, drops_);
   for (const wire::Endpoint& donor : donors) {
     const Status allowed = switchboard_.may_dial(donor);
     if (!allowed.ok() && switchboard_.link_to(donor.peer) == nullptr) {
-      fetch_->give_up_on(now, donor.peer, allowed.error().message);
+      begun.driver->give_up_on(now, donor.peer, allowed.error().message);
     }
   }
-  switchboard_.want(Switchboard::Purpose::fetch, donors, nullptr);
-  return {};
+  const FetchNumber number = last_number_;
+  want_donors();
+  return number;
 }
 
-bool Transfers::cancel() {
-  ++fetch_number_;
-  if (fetch_ == nullptr) return false;
-  fetch_.reset();
-  switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
+bool Transfers::cancel(FetchNumber number) {
+  if (fetches_.erase(number) == 0) return false;
+  want_donors();
   return true;
 }
 
+void Transfers::want_donors() {
+  std::unordered_set<PeerId> seen;
+  std::vector<wire::Endpoint> donors;
+  for (const auto& [number, fetch] : fetches_) {
+    if (fetch.is_over) continue;
+    for (const wire::Endpoint& donor : fetch.driver->request().donors) {
+      if (seen.insert(donor.peer).second) donors.push_back(donor);
+    }
+  }
+  switchboard_.want(Switchboard::Purpose::fetch, donors, nullptr);
+}
+
 Result<bool> Transfers::wants_frame(const Link& link, const wire::FrameHeader& header) const {
-  return fetch_ != nullptr && fetch_->wants_frame(link, header);
+  return std::any_of(fetches_.begin(), fetches_.end(),
+                     [&](const auto& entry) { return entry.second.driver->wants_frame(link, header); });
 }
 
 Status Transfers::frame_received(TimePoint now, Link& link, const wire::FrameHeader& header,
                                  std::span<const std::uint8_t> payload) {
   bytes_.received += frame_bytes(payload.size());
   if (header.type == wire::FrameType::state_request) return answer_request(link, payload);
-  return fetch_ != nullptr ? fetch_->frame_received(now, link, header, payload) : Status();
+  for (const auto& [number, fetch] : fetches_) {
+    if (fetch.driver->wants_frame(link, header)) return fetch.driver->frame_received(now, link, header, payload);
+  }
+  return {};
 }
 
 Status Transfers::answer_request(Link& link, std::span<const std::uint8_t> payload) {
@@ -100,7 +119,9 @@ void Transfers::pump_donations() {
 }
 
 void Transfers::input_came(TimePoint now, const Link& link) {
-  if (fetch_ != nullptr) fetch_->input_came(now, link);
+  for (const auto& [number, fetch] : fetches_) {
+    if (!fetch.is_over) fetch.driver->input_came(now, link);
+  }
 }
 
 bool Transfers::next_frame(TimePoint now, Link& link, FrameToSend& frame) {
@@ -115,15 +136,21 @@ void Transfers::link_closed(TimePoint now, const Link& link, const Error& why) {
   donor_.forget(&link);
   probe_.forget(&link);
   pump_donations();
-  if (fetch_ != nullptr) fetch_->link_closed(now, link, why);
+  for (const auto& [number, fetch] : fetches_) {
+    if (!fetch.is_over) fetch.driver->link_closed(now, link, why);
+  }
 }
 
 void Transfers::service(TimePoint now, bool upload_known) {
-  if (fetch_ != nullptr) {
-    fetch_->service(now);
-    if (!upload_known) probe_upload(now);
-    report_fetch(now);
+  bool any_ended = false;
+  for (auto& [number, fetch] : fetches_) {
+    if (fetch.is_over) continue;
+    fetch.driver->service(now);
+    if (!upload_known) probe_upload(now, fetch.driver->request());
+    report(now, number, fetch);
+    any_ended |= fetch.is_over;
   }
+  if (any_ended) want_donors();
   tend_donations(now);
 }
 
@@ -141,10 +168,10 @@ void Transfers::tend_donations(TimePoint now) {
 }
 
 // A peer that only downloads learns nothing about its upload, and the first plan needs that.
-void Transfers::probe_upload(TimePoint now) {
+void Transfers::probe_upload(TimePoint now, const StateFetch& fetch) {
   if (probe_.begun()) return;
-  const auto state_bytes = static_cast<std::int64_t>(fetch_->request().out.size_bytes());
-  for (const wire::Endpoint& donor : fetch_->request().donors) {
+  const auto state_bytes = static_cast<std::int64_t>(fetch.out.size_bytes());
+  for (const wire::Endpoint& donor : fetch.donors) {
     Link* const link = switchboard_.link_to(donor.peer);
     if (link == nullptr || link->info().relayed) continue;
     probe_.begin(now, link, state_bytes, context_.moved.bytes_acknowledged);
@@ -152,29 +179,39 @@ void Transfers::probe_upload(TimePoint now) {
   }
 }
 
-void Transfers::report_fetch(TimePoint now) {
-  if (fetch_->outcome()) {
-    const std::shared_ptr<FetchDriver> over = std::move(fetch_);
-    switchboard_.want(Switchboard::Purpose::fetch, {}, nullptr);
-    asio::post(context_.io, [this, number = fetch_number_, over] {
-      if (number == fetch_number_ && over->request().progress) over->request().progress(over->progress());
-      if (number == fetch_number_ && over->request().done) over->request().done(*over->outcome());
-    });
+void Transfers::report(TimePoint now, FetchNumber number, Fetch& fetch) {
+  if (fetch.driver->outcome()) {
+    fetch.is_over = true;
+    asio::post(context_.io, [this, number] { tell_end(number); });
     return;
   }
-  if (now - progress_told_ < kProgressEvery || !fetch_->request().progress) return;
-  const StateProgress progress = fetch_->progress();
+  if (now - fetch.progress_told < kProgressEvery || !fetch.driver->request().progress) return;
+  const StateProgress progress = fetch.driver->progress();
   if (progress.chunks_held == 0) return;
-  progress_told_ = now;
-  asio::post(context_.io, [this, number = fetch_number_, progress] {
-    if (number != fetch_number_ || fetch_ == nullptr) return;
-    const auto tell = fetch_->request().progress;  // a copy: the callback may cancel the download
+  fetch.progress_told = now;
+  asio::post(context_.io, [this, number, progress] {
+    const auto found = fetches_.find(number);
+    if (found == fetches_.end() || found->second.is_over) return;
+    const auto tell = found->second.driver->request().progress;  // a copy: the callback may cancel the download
     tell(progress);
   });
 }
 
+void Transfers::tell_end(FetchNumber number) {
+  const auto found = fetches_.find(number);
+  if (found == fetches_.end()) return;
+  if (const auto tell = found->second.driver->request().progress) tell(found->second.driver->progress());
+  const auto over = fetches_.extract(number);  // empty if that callback has cancelled the download
+  if (over && over.mapped().driver->request().done)
+    over.mapped().driver->request().done(*over.mapped().driver->outcome());
+}
+
 TimePoint Transfers::next_deadline() const {
-  return fetch_ == nullptr ? donor_.next_deadline() : std::min(donor_.next_deadline(), fetch_->next_deadline());
+  TimePoint next = donor_.next_deadline();
+  for (const auto& [number, fetch] : fetches_) {
+    if (!fetch.is_over) next = std::min(next, fetch.driver->next_deadline());
+  }
+  return next;
 }
 
 }  // namespace starling::transport

@@ -1,10 +1,11 @@
-// States on their way between this computer and others: the download, the donations, and the probe of the upload that a
-// download allows. Net thread only.
+// States on their way between this computer and others: the downloads, the donations, and the probe of the upload that
+// a download allows. Net thread only.
 #pragma once
 
 #include <asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,8 +26,8 @@ class Transfers {
   Transfers(const LinkContext& context, Switchboard& switchboard, StateSource source, std::size_t donations_max);
 
   // See PeerNetwork. cancel() is false when there is nothing to cancel.
-  Status fetch(StateFetch fetch);
-  bool cancel();
+  Result<FetchNumber> fetch(StateFetch fetch);
+  bool cancel(FetchNumber number);
 
   // The coordinator, or a plan of it, has named these peers: they may have states from here.
   void name(std::span<const PeerId> peers) { donor_.name(context_.clock.now(), peers); }
@@ -61,21 +62,31 @@ class Transfers {
   [[nodiscard]] const FrameBytes& bytes() const { return bytes_; }
 
  private:
+  // A download, until its end is told.
+  struct Fetch {
+    std::unique_ptr<FetchDriver> driver;
+    TimePoint progress_told{};
+    bool is_over = false;
+  };
+
+  // Keeps links with the donors of all downloads.
+  void want_donors();
   Status answer_request(Link& link, std::span<const std::uint8_t> payload);
   // Pumps links whose turn it is to send a state. From the event loop, because the call may come from another link's
   // pump.
   void pump_donations();
   void tend_donations(TimePoint now);
   void answer(Link& link, const wire::StateInfo& info);
-  void probe_upload(TimePoint now);
-  void report_fetch(TimePoint now);
+  void probe_upload(TimePoint now, const StateFetch& fetch);
+  // Tells of progress, or of the end: from the event loop, because callbacks may begin and cancel downloads.
+  void report(TimePoint now, FetchNumber number, Fetch& fetch);
+  void tell_end(FetchNumber number);
 
   const LinkContext& context_;
   Switchboard& switchboard_;
   LimitedLog drops_;  // lost donors, over all downloads
-  std::unique_ptr<FetchDriver> fetch_;
-  std::uint64_t fetch_number_ = 0;  // by which late callbacks are known
-  TimePoint progress_told_{};
+  std::map<FetchNumber, Fetch> fetches_;
+  FetchNumber last_number_ = 0;
   StateDonor donor_;
   bool donations_posted_ = false;
   std::function<void()> unnamed_asks_;

@@ -136,7 +136,7 @@ Status download(transport::PeerNetwork& network, transport::StateFetch fetch) {
     if (!std::exchange(told, true)) begun.set_value();
     ended.set_value(status);
   };
-  STARLING_TRY(network.fetch_state(std::move(fetch)));
+  STARLING_TRY(network.fetch_state(std::move(fetch)).status());
   begun.get_future().wait();
   answer("begun");
   const Status status = ended.get_future().get();

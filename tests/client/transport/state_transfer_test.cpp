@@ -39,7 +39,7 @@ struct Holder {
 
 struct Download {
   Download(const Digest& digest, std::size_t floats) : state_digest(digest), out(floats) {}
-  Status start(Member& member, std::vector<wire::Endpoint> donors) {
+  Result<FetchNumber> start(Member& member, std::vector<wire::Endpoint> donors) {
     StateFetch fetch;
     fetch.donors = std::move(donors);
     fetch.round = kRound;
@@ -208,7 +208,7 @@ TEST_CASE("addresses that the policy forbids are not dialled for a download") {
   CHECK(holder.asked == 0);
 }
 
-TEST_CASE("one download at a time; a cancelled one is over at once") {
+TEST_CASE("one download of a state at a time; a cancelled one is over at once") {
   const Project project;
   Holder holder(state_of(50 * wire::kStateChunkFloats));
   std::promise<void> go_on;
@@ -217,10 +217,11 @@ TEST_CASE("one download at a time; a cancelled one is over at once") {
   Member newcomer(project);
   {
     Download cancelled(holder.snapshot->digest, holder.floats.size());
-    REQUIRE(cancelled.start(newcomer, {donor.endpoint()}).ok());
+    const auto begun = cancelled.start(newcomer, {donor.endpoint()});
+    REQUIRE(begun.ok());
     Download second(holder.snapshot->digest, holder.floats.size());
-    const Status refused = second.start(newcomer, {donor.endpoint()});
-    newcomer.net->cancel_fetch();
+    const auto refused = second.start(newcomer, {donor.endpoint()});
+    newcomer.net->cancel_fetch(*begun);
     go_on.set_value();
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().code == ErrorCode::failed_precondition);
@@ -230,6 +231,36 @@ TEST_CASE("one download at a time; a cancelled one is over at once") {
   download.check_got(holder.floats);
 }
 
+TEST_CASE("several states come from one donor at a time, and the end of one download leaves the others") {
+  const Project project;
+  std::vector<std::unique_ptr<Holder>> holders;
+  for (std::size_t i = 0; i < 3; ++i) {
+    holders.push_back(std::make_unique<Holder>(state_of((10 + i) * wire::kStateChunkFloats + i)));
+  }
+  Member donor(project, true, [&holders](RoundIndex, const Digest& digest) -> std::shared_ptr<const StateSnapshot> {
+    for (const auto& holder : holders) {
+      if (holder->snapshot->digest == digest) return holder->snapshot;
+    }
+    return nullptr;
+  });
+  Member newcomer(project);
+  std::vector<std::unique_ptr<Download>> downloads;
+  std::vector<FetchNumber> numbers;
+  for (const auto& holder : holders) {
+    downloads.push_back(std::make_unique<Download>(holder->snapshot->digest, holder->floats.size()));
+    const auto begun = downloads.back()->start(newcomer, {donor.endpoint()});
+    REQUIRE(begun.ok());
+    numbers.push_back(*begun);
+  }
+  newcomer.net->cancel_fetch(numbers[1]);
+  downloads[0]->check_got(holders[0]->floats);
+  downloads[2]->check_got(holders[2]->floats);
+  newcomer.net->cancel_fetch(numbers[0]);  // it has ended, so nothing changes
+  Download again(holders[1]->snapshot->digest, holders[1]->floats.size());
+  REQUIRE(again.start(newcomer, {donor.endpoint()}).ok());
+  again.check_got(holders[1]->floats);
+}
+
 TEST_CASE("a download may be cancelled where its progress is told") {
   const Project project;
   Holder holder(state_of(40 * wire::kStateChunkFloats));
@@ -237,6 +268,7 @@ TEST_CASE("a download may be cancelled where its progress is told") {
   Member newcomer(project);
   std::vector<float> out(holder.floats.size());
   std::promise<StateProgress> told;
+  std::promise<FetchNumber> begun;
   StateFetch fetch;
   fetch.donors = {donor.endpoint()};
   fetch.round = kRound;
@@ -244,11 +276,13 @@ TEST_CASE("a download may be cancelled where its progress is told") {
   fetch.out = out;
   std::atomic<bool> done = false;
   fetch.done = [&](const Status&) { done = true; };
-  fetch.progress = [&](const StateProgress& progress) {
-    newcomer.net->cancel_fetch();
+  fetch.progress = [&, number = begun.get_future().share()](const StateProgress& progress) {
+    newcomer.net->cancel_fetch(number.get());
     told.set_value(progress);
   };
-  REQUIRE(newcomer.net->fetch_state(std::move(fetch)).ok());
+  const auto number = newcomer.net->fetch_state(std::move(fetch));
+  REQUIRE(number.ok());
+  begun.set_value(*number);
   auto result = told.get_future();
   REQUIRE(result.wait_for(kPatience) == std::future_status::ready);
   CHECK(result.get().chunks_total == 40);
