@@ -90,6 +90,13 @@ std::string checked_lines(const wire::DaemonStatus& s) {
   return text + "\n";
 }
 
+// A line with the parts of a model that this computer holds for others; where the model is whole, nothing.
+std::string cells_line(const wire::DaemonStatus& s) {
+  if (!s.cells) return {};
+  return fmt::format("  experts    {} of {} parts of the model are here; {} calls answered\n", s.cells->held.size(),
+                     s.cells->all, s.cells->calls_answered);
+}
+
 // Lines with how others reach this computer, and with the action to take when they cannot.
 std::string reach_lines(const wire::DaemonStatus& s) {
   const wire::ReachStatus& reach = s.reach;
@@ -174,6 +181,7 @@ std::string format_status(const wire::DaemonStatus& s) {
                         s.local_steps.mixings, s.local_steps.mixings_missed, 100 * s.local_steps.spread);
   }
   text += fmt::format("  credit     {:.6f} for {} accepted samples\n", s.training.credit, s.training.samples_credited);
+  text += cells_line(s);
   text += checked_lines(s);
   text += reach_lines(s);
   text += fmt::format("  network    {} sent, {} received, up {}/s, down {}/s\n",

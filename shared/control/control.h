@@ -314,6 +314,21 @@ struct LocalStepsStatus {
   double spread = 0;
 };
 
+// A cell that this computer holds (shared/run/cells.h).
+struct HeldCell {
+  std::int64_t cell = 0;   // its number
+  std::int64_t layer = 0;  // the layer of its experts
+  std::int64_t first_expert = 0;
+  std::vector<std::int64_t> units{};  // tokens that each of its experts was computed for here
+};
+
+// The cells of a model that no computer holds whole, and the calls to them.
+struct CellsStatus {
+  std::int64_t all = 0;          // cells of the model
+  std::vector<HeldCell> held{};  // by this computer
+  std::int64_t calls_answered = 0;
+};
+
 // This computer's traffic with other volunteers: present rates, and sums.
 struct NetworkStatus {
   double upload_bytes_per_s = 0;
@@ -342,6 +357,7 @@ struct DaemonStatus {
   NetworkStatus network;
   ComputingStatus computing;
   std::optional<CheckedWork> checked;  // unset: the run's work is not checked, or nobody has told
+  std::optional<CellsStatus> cells{};  // unset: the model is not cut into cells
 };
 
 // The answer to one request: an error, or the one field that its command fills in.

@@ -10,6 +10,7 @@
 #include "shared/protocol/compute_device_fields.h"
 #include "shared/protocol/group_info.h"
 #include "shared/protocol/limits.h"
+#include "shared/wire/calls.h"
 #include "shared/wire/fields.h"
 
 namespace starling::wire {
@@ -236,6 +237,23 @@ void each_field(Visitor& visit, Seen<Visitor, LocalStepsStatus>& steps) {
   visit("spread", steps.spread, kPositive);
 }
 
+constexpr std::size_t kHeldCellsMax = 512;
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, HeldCell>& held) {
+  visit("cell", held.cell, kStatusCount);
+  visit("layer", held.layer, kStatusCount);
+  visit("first_expert", held.first_expert, kStatusCount);
+  visit("units", held.units, Items{kCellExpertsMax}, kStatusCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellsStatus>& cells) {
+  visit("all", cells.all, kStatusCount);
+  visit("held", cells.held, Items{kHeldCellsMax});
+  visit("calls_answered", cells.calls_answered, kStatusCount);
+}
+
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, NetworkStatus>& network) {
   visit("upload_bytes_per_s", network.upload_bytes_per_s, kPositive);
@@ -253,7 +271,7 @@ void each_field(Visitor& visit, Seen<Visitor, ComputingStatus>& computing) {
 template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   auto& [revision, version, phase, reason, ends_when, problems, paused, rules, membership, reach, update, training,
-         swarm, local_steps, network, computing, checked] = status;
+         swarm, local_steps, network, computing, checked, cells] = status;
   visit("revision", revision, kStatusCount);
   visit("version", version, kLineText);
   visit("phase", phase);
@@ -295,6 +313,7 @@ void each_field(Visitor& visit, Seen<Visitor, DaemonStatus>& status) {
   visit("network", network);
   visit("computing", computing, kLater);
   visit("checked", checked);
+  visit("cells", cells);
 }
 
 template <typename Visitor>
