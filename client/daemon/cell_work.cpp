@@ -1,6 +1,8 @@
 #include "client/daemon/cell_work.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "client/routing/tray_cutter.h"
@@ -12,8 +14,9 @@ namespace starling::daemon {
 namespace {
 
 constexpr Duration kWaitMax = std::chrono::seconds(1);
-constexpr Duration kNotHeldFor = std::chrono::seconds(30);  // a holder that has let go, or paused, is left alone
-constexpr Duration kRetryAfter = std::chrono::seconds(1);   // the trainer is started again within that
+constexpr Duration kNotHeldFor = std::chrono::seconds(5);  // a holder that has let go, or paused, is left alone
+constexpr RoundIndex kNotNow = -1;  // the round of a cell whose state is not the swarm's at the moment: callers wait
+constexpr Duration kRetryAfter = std::chrono::seconds(1);  // the trainer is started again within that
 constexpr Duration kRefusedMin = std::chrono::milliseconds(20);
 
 std::int64_t in_ms(Duration duration) {
@@ -50,7 +53,7 @@ serving::DeskOptions desk_options(const CellWorkOptions& options) {
 routing::WindowOptions window_options(const CellWorkOptions& options) {
   return {.model = options.trunk.model,
           .in_flight_max = options.in_flight_max,
-          .answers_min = options.answers_min,
+          .answers_min = options.trunk.model.experts.cells.answers_min,
           .budget = options.budget};
 }
 
@@ -62,7 +65,9 @@ std::size_t serving_floats(const CellWorkOptions& options) {
 }
 
 serving::Call call_at_desk(const PeerId& caller, const Hash128& id, const wire::Call& call) {
-  serving::Call at_desk{.key = {caller, id}, .cell = call.cell, .is_back = call.is_back, .round = call.round};
+  // The caller's round is the trunk's, and a cell counts its own: calls wait for a cell that is not served, and not for
+  // its steps.
+  serving::Call at_desk{.key = {caller, id}, .cell = call.cell, .is_back = call.is_back};
   at_desk.counts = call.counts;
   at_desk.rows = call.rows;
   at_desk.inputs = call.inputs;
@@ -99,12 +104,12 @@ Duration left_alone_for(const wire::Refusal& refusal) {
 }  // namespace
 
 CellWork::CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer_link::TrainerProcess& trainer,
-                   const Clock& clock, std::function<void()> calls_wait)
+                   const Clock& clock, Listener listener)
     : options_(std::move(options)),
       net_(net),
       trainer_(trainer),
       clock_(clock),
-      calls_wait_(std::move(calls_wait)),
+      listener_(std::move(listener)),
       cells_(wire::cells_of(options_.trunk.model)),
       desk_(desk_options(options_)) {
   net_.take_calls_by(this);
@@ -127,20 +132,52 @@ Result<std::span<float>> CellWork::hold(wire::CellIndex cell) {
   HeldCell& held = held_[cell];
   held.memory = memory;
   held.sum.assign(memory.gradient.size(), 0.0F);
-  return memory.parameters;
+  const MutexLock lock(mutex_);
+  desk_.hold(cell, cells_[static_cast<std::size_t>(cell)].experts, kNotNow);
+  return memory.state;
 }
 
 void CellWork::serve_cell(wire::CellIndex cell, RoundIndex round) {
   held_.at(cell).round = round;
   const MutexLock lock(mutex_);
-  desk_.hold(cell, cells_[static_cast<std::size_t>(cell)].experts, round);
+  desk_.set_round(cell, round);
+}
+
+void CellWork::stop_serving(wire::CellIndex cell) {
+  std::vector<float>& sum = held_.at(cell).sum;
+  std::fill(sum.begin(), sum.end(), 0.0F);
+  const MutexLock lock(mutex_);
+  for (const serving::CallKey& key : desk_.let_go(cell))
+    refuse(key, {wire::RefusalReason::stepping, in_ms(kRetryAfter)});
+  (void)desk_.take_weights(cell);
+  desk_.hold(cell, cells_[static_cast<std::size_t>(cell)].experts, kNotNow);
 }
 
 void CellWork::let_go(wire::CellIndex cell) {
+  run_errands();
   if (held_.erase(cell) == 0) return;
   trainer_.tasks().let_go(cell);
   const MutexLock lock(mutex_);
+  served_.units.erase(cell);
   for (const serving::CallKey& key : desk_.let_go(cell)) refuse(key, {wire::RefusalReason::not_held, 0});
+  (void)desk_.take_weights(cell);
+}
+
+void CellWork::pause(bool paused) {
+  const MutexLock lock(mutex_);
+  if (std::exchange(signals_.is_paused, paused) == paused) return;
+  if (!paused) return desk_.resume();
+  for (const serving::CallKey& key : desk_.pause()) refuse(key, {wire::RefusalReason::paused, 0});
+  signals_.is_new = true;
+  changed_.notify_all();
+}
+
+bool CellWork::is_covered() const {
+  std::set<int> covered;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (holders_.is_held(static_cast<wire::CellIndex>(i))) covered.insert(cells_[i].layer);
+  }
+  return covered.size() == wire::layers_with_experts(options_.trunk.model).size();
 }
 
 void CellWork::set_holders(const std::map<wire::CellIndex, std::vector<PeerId>>& holders) {
@@ -150,8 +187,7 @@ void CellWork::set_holders(const std::map<wire::CellIndex, std::vector<PeerId>>&
   }
 }
 
-Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, std::span<float> into) {
-  const TimePoint began = clock_.now();
+std::vector<wire::SampleRange> CellWork::pieces_of(const wire::SampleRange& samples) const {
   std::vector<wire::SampleRange> pieces;
   const SampleCount size = piece_size(options_, samples.count);
   for (SampleCount first = 0; first < samples.count; first += size) {
@@ -160,16 +196,13 @@ Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, s
     piece.count = std::min(size, samples.count - first);
     pieces.push_back(piece);
   }
-  trainer_.tasks().begin_window();
-  own_ = {.round = samples.round, .open = {}, .forth = {}};
-  task_.reset();
-  {
-    const MutexLock lock(mutex_);
-    ended_.clear();
-    to_self_.clear();
-    signals_.has_window = true;
-  }
-  Window window(window_options(options_), std::move(pieces), holders_, window_tray_, *this);
+  return pieces;
+}
+
+Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, std::span<float> into) {
+  const TimePoint began = clock_.now();
+  STARLING_TRY(begin_window(samples.round));
+  Window window(window_options(options_), pieces_of(samples), holders_, window_tray_, *this);
   const Status status = run_window(window);
   end_window();
   STARLING_TRY(status);
@@ -178,13 +211,53 @@ Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, s
   return session::BatchReport{samples.count, window.outcome().loss_sum, to_seconds(clock_.now() - began)};
 }
 
+Result<session::Evaluation> CellWork::evaluate() {
+  STARLING_TRY(begin_window(0));
+  own_.has_to_be_whole = true;
+  const wire::DataOptions& data = options_.trunk.data;
+  const std::int64_t tokens = data.kind == wire::DataKind::bytes ? data.validation.bytes : data.validation_items;
+  const SampleCount windows = wire::held_out_windows(tokens, options_.trunk.model.context).taken;
+  std::vector<wire::SampleRange> pieces;
+  for (SampleCount first = 0; first < windows; first += options_.trunk.micro_batch_size) {
+    wire::SampleRange all{.first = first, .count = std::min(options_.trunk.micro_batch_size, windows - first)};
+    for (const wire::SampleRange& piece : pieces_of(all)) pieces.push_back(piece);
+  }
+  routing::WindowOptions options = window_options(options_);
+  options.is_held_out = true;
+  Window window(std::move(options), std::move(pieces), holders_, window_tray_, *this);
+  const Status status = run_window(window);
+  end_window();
+  STARLING_TRY(status);
+  return trainer_.evaluate();
+}
+
+Status CellWork::begin_window(RoundIndex round) {
+  if (!is_covered()) {
+    return Error{ErrorCode::failed_precondition, "nobody who can be called holds experts of one of the layers yet"};
+  }
+  trainer_.tasks().begin_window();
+  own_ = OwnCalls{.round = round};
+  const MutexLock lock(mutex_);
+  ended_.clear();
+  to_self_.clear();
+  signals_.has_window = true;
+  return {};
+}
+
 Status CellWork::run_window(Window& window) {
+  const auto is_paused = [this] {
+    const MutexLock lock(mutex_);
+    return signals_.is_paused;
+  };
+  const auto is_spoilt = [&] { return own_.has_to_be_whole && window.outcome().units_lost > 0; };
   window.start();
-  while (!window.is_done()) {
+  while (!window.is_done() && !is_spoilt()) {
+    if (is_paused()) return Error{ErrorCode::unavailable, "training is paused"};
+    run_errands();
     take_ended(window);
     window.on_timer(clock_.now());
-    if (task_) {
-      const routing::TrunkTask task = *std::exchange(task_, std::nullopt);
+    if (own_.task) {
+      const routing::TrunkTask task = *std::exchange(own_.task, std::nullopt);
       STARLING_ASSIGN(const double loss, trainer_.tasks().run(task));
       window.on_computed(clock_.now(), loss);
       (void)serve_batch();  // others' calls have the next turn
@@ -192,7 +265,8 @@ Status CellWork::run_window(Window& window) {
       wait(window);
     }
   }
-  return {};
+  if (!is_spoilt()) return {};
+  return Error{ErrorCode::unavailable, "measure the model: experts did not answer for some of the tokens"};
 }
 
 void CellWork::wait(const Window& window) {
@@ -235,9 +309,9 @@ void CellWork::end_window() {
     const MutexLock lock(mutex_);
     for (const auto& [id, place] : to_self_) desk_.drop({options_.self, id});
     signals_.has_window = false;
-    calls_wait = desk_.view(clock_.now()).calls > 0;
+    calls_wait = desk_.view(clock_.now()).calls > 0 || !errands_.empty();
   }
-  if (calls_wait) calls_wait_();
+  if (calls_wait && listener_.calls_wait) listener_.calls_wait();
 }
 
 void CellWork::tell_weights(const Window::Outcome& outcome, RoundIndex round) {
@@ -257,7 +331,7 @@ void CellWork::tell_weights(const Window::Outcome& outcome, RoundIndex round) {
   }
 }
 
-void CellWork::start_task(const routing::TrunkTask& task) { task_ = task; }
+void CellWork::start_task(const routing::TrunkTask& task) { own_.task = task; }
 
 void CellWork::send_call(const routing::OutgoingCall& call) {
   const Place place{call.send.exchange, call.send.part, call.send.holder};
@@ -278,7 +352,8 @@ void CellWork::send_call(const routing::OutgoingCall& call) {
   std::vector<float> values(call.inputs.begin(), call.inputs.end());
   values.insert(values.end(), call.upstream.begin(), call.upstream.end());
   if (place.holder == options_.self) return call_self(place, id, head, values);
-  transport::OutgoingCall outgoing{.holder = place.holder, .id = id, .call = std::move(head), .codec = options_.codec};
+  const wire::Codec codec = options_.trunk.model.experts.cells.codec;
+  transport::OutgoingCall outgoing{.holder = place.holder, .id = id, .call = std::move(head), .codec = codec};
   outgoing.width = width();
   outgoing.values = std::move(values);
   outgoing.done = [this, place, id](transport::CallOutcome outcome) {
@@ -315,9 +390,30 @@ void CellWork::note_end(Ended ended) {
   changed_.notify_all();
 }
 
-void CellWork::serve() {
-  while (serve_batch()) {
+void CellWork::soon(std::function<void()> errand) {
+  bool is_idle = false;
+  {
+    const MutexLock lock(mutex_);
+    errands_.push_back(std::move(errand));
+    signals_.is_new = true;
+    changed_.notify_all();
+    is_idle = !signals_.has_window;
   }
+  if (is_idle && listener_.calls_wait) listener_.calls_wait();
+}
+
+void CellWork::run_errands() {
+  std::vector<std::function<void()>> errands;
+  {
+    const MutexLock lock(mutex_);
+    errands.swap(errands_);
+  }
+  for (const auto& errand : errands) errand();
+}
+
+bool CellWork::serve() {
+  run_errands();
+  return serve_batch();
 }
 
 bool CellWork::serve_batch() {
@@ -371,17 +467,29 @@ Status CellWork::compute(const Serving& serving) {
   if (status.ok() && !trainer_link::all_finite(serving.answer)) {
     status = Error{ErrorCode::corrupt, "compute for others: a value is not finite"};
   }
-  if (!serving.task.is_back) return status;
+  if (!serving.task.is_back) {
+    if (!status.ok()) return status;
+    const MutexLock lock(mutex_);
+    std::vector<std::int64_t>& units = served_.units[serving.task.cell];
+    units.resize(serving.task.counts.size());
+    std::transform(serving.task.counts.begin(), serving.task.counts.end(), units.begin(), units.begin(), std::plus<>());
+    return status;
+  }
   if (status.ok()) status = trainer_link::add_gradient(held.memory.gradient, held.sum);
   std::fill(held.memory.gradient.begin(), held.memory.gradient.end(), 0.0F);
-  if (status.ok()) held.is_empty = false;
   return status;
+}
+
+CellWork::Served CellWork::served() const {
+  const MutexLock lock(mutex_);
+  return served_;
 }
 
 void CellWork::send_answers(std::vector<serving::Answered> answers, const wire::Answer& answer) {
   std::vector<transport::OutgoingAnswer> outgoing;
   {
     const MutexLock lock(mutex_);
+    served_.calls += std::ssize(answers);
     for (serving::Answered& each : answers) {
       const CallEnd end = end_of(each.key);
       if (end.place) {
@@ -421,16 +529,18 @@ void CellWork::refuse(const serving::CallKey& key, const wire::Refusal& refusal)
   note_end({*end.place, key.id, std::move(outcome)});
 }
 
-bool CellWork::take_gradient(wire::CellIndex cell, std::span<float> into, SampleCount& samples) {
+SampleCount CellWork::take_gradient(wire::CellIndex cell, std::span<float> into) {
   HeldCell& held = held_.at(cell);
   VERIFY(into.size() == held.sum.size());
+  SampleCount samples = 0;
   {
     const MutexLock lock(mutex_);
     samples = desk_.take_weights(cell).samples;
   }
-  std::copy(held.sum.begin(), held.sum.end(), into.begin());
+  if (samples == 0) return 0;  // the caller that has sent gradients says at its window's end how many they are of
+  std::transform(held.sum.begin(), held.sum.end(), into.begin(), into.begin(), std::plus<>());
   std::fill(held.sum.begin(), held.sum.end(), 0.0F);
-  return !std::exchange(held.is_empty, true);
+  return samples;
 }
 
 std::size_t CellWork::width() const { return static_cast<std::size_t>(options_.trunk.model.width); }
@@ -459,7 +569,7 @@ Status CellWork::received(const PeerId& caller, const Hash128& id, std::vector<f
     changed_.notify_all();
     is_idle = !signals_.has_window;
   }
-  if (is_idle) calls_wait_();
+  if (is_idle && listener_.calls_wait) listener_.calls_wait();
   return {};
 }
 
@@ -470,10 +580,16 @@ void CellWork::called_off(const PeerId& caller, const Hash128& id) {
 }
 
 Status CellWork::weighed(const PeerId& caller, const wire::Weights& weights) {
-  const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < weights.cells.size(); ++i) {
-    desk_.add_weight(caller, weights.cells[i], weights.samples[i]);
+  std::vector<wire::CellIndex> came;
+  {
+    const MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < weights.cells.size(); ++i) {
+      const SampleCount counted = desk_.add_weight(caller, weights.cells[i], weights.samples[i]);
+      if (counted > 0) came.push_back(weights.cells[i]);
+    }
   }
+  if (!listener_.weights_came) return {};
+  for (const wire::CellIndex cell : came) listener_.weights_came(cell);
   return {};
 }
 

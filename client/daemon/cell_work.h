@@ -28,43 +28,71 @@
 
 namespace starling::daemon {
 
-// The run's and the owner's choices.
+constexpr std::uint64_t kDeskBytes = 256'000'000;
+
+// The run, and the owner's choices; the manifest has the others (wire::CellOptions).
 struct CellWorkOptions {
   wire::RunManifest trunk;  // the run's, with its trunk as the model
   PeerId self;
-  wire::Codec codec = wire::Codec::int8;  // values' on their way
-  std::size_t in_flight_max = 4;          // micro-batches of a window; a batch is cut into as many
-  // Experts whose answers a token needs; the others are waited for half as long again. 0: all are waited for.
-  int answers_min = 0;
+  std::size_t in_flight_max = 4;               // micro-batches of a window; a batch is cut into as many
   Duration budget = std::chrono::seconds(20);  // for all tokens of a micro-batch through a layer's experts
-  std::uint64_t desk_bytes = 256'000'000;      // for values of others' calls
+  std::uint64_t desk_bytes = kDeskBytes;       // for values of others' calls
 };
 
 class CellWork final : public transport::CallTaker, private routing::Window::Mediator {
  public:
-  // The references outlive this. `calls_wait` may be called on any thread, when others' calls wait and no window is
-  // under way: serve() is due then, on the work thread.
+  // Called on any thread, and must not wait; either may be empty.
+  struct Listener {
+    // Others' calls or errands wait and no window is under way: serve() is due, on the work thread.
+    std::function<void()> calls_wait;
+    // A caller has said that samples count in the cell's gradient: take_gradient() has something.
+    std::function<void(wire::CellIndex cell)> weights_came;
+  };
+  // The references outlive this.
   CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer_link::TrainerProcess& trainer,
-           const Clock& clock, std::function<void()> calls_wait);
+           const Clock& clock, Listener listener);
   ~CellWork() override;
+
+  // From any thread. While it is paused, others' calls are refused at once and a window ends with `unavailable`.
+  void pause(bool paused) EXCLUDES(mutex_);
+  // From any thread. Runs the errand, which must be short, on the work thread: between two tasks of a window, too.
+  void soon(std::function<void()> errand) EXCLUDES(mutex_);
+
+  // Computed for callers, this computer's own windows among them.
+  struct Served {
+    std::int64_t calls = 0;                                        // answered
+    std::map<wire::CellIndex, std::vector<std::int64_t>> units{};  // on their way forth, by expert of a cell held here
+  };
+  // From any thread.
+  [[nodiscard]] Served served() const EXCLUDES(mutex_);
 
   // Work thread, all of these.
   // Reserves the tray. It comes before all others. resource_exhausted when there is no memory.
   Status prepare();
-  // Memory for the cell's parameters, which the caller fills in; then serve_cell() has it answer calls from now on.
-  Result<std::span<float>> hold(wire::CellIndex cell);
-  void serve_cell(wire::CellIndex cell, RoundIndex round);
-  void let_go(wire::CellIndex cell);
+  // Memory for the cell's state, which the caller fills in; then serve_cell() has it answer calls from now on. Callers
+  // that come before are told to come again.
+  Result<std::span<float>> hold(wire::CellIndex cell) EXCLUDES(mutex_);
+  void serve_cell(wire::CellIndex cell, RoundIndex round) EXCLUDES(mutex_);
+  // The cell answers no calls until serve_cell(), and the gradient that it has gathered is dropped: the state is not
+  // the one that it was gathered at.
+  void stop_serving(wire::CellIndex cell) EXCLUDES(mutex_);
+  // Runs the errands before.
+  void let_go(wire::CellIndex cell) EXCLUDES(mutex_);
   // Who holds each cell, in place of those before; others among them than this volunteer need links with it.
   void set_holders(const std::map<wire::CellIndex, std::vector<PeerId>>& holders);
   // Computes a window of these samples, and adds the trunk's gradient, summed over samples, to `into`. On failure
-  // `into` is untouched, though others may hold some gradient of its samples.
+  // `into` is untouched, though others may hold some gradient of its samples. failed_precondition while a layer has no
+  // experts that anybody holds.
   Result<session::BatchReport> train(const wire::SampleRange& samples, std::span<float> into);
-  // Answers the calls that wait, until there are none.
-  void serve();
-  // The gradient of a held cell, summed over the samples that count in it; it begins at 0 again. false: nothing has
-  // come. `into` has as many floats as the cell.
-  bool take_gradient(wire::CellIndex cell, std::span<float> into, SampleCount& samples);
+  // Measures the trunk and the cells as their holders have them on the held-out text. Errors as for train();
+  // unavailable where experts did not answer for some tokens.
+  Result<session::Evaluation> evaluate();
+  // Runs the errands, and answers a batch of the calls that wait. Returns whether there was one: more may wait.
+  bool serve() EXCLUDES(mutex_);
+  void run_errands() EXCLUDES(mutex_);
+  // Adds the gradient of a held cell, summed over the samples that count in it, to `into`, which has as many floats as
+  // the cell, and begins it at 0 again. Returns the number of those samples; 0: none counts yet, and nothing was added.
+  SampleCount take_gradient(wire::CellIndex cell, std::span<float> into) EXCLUDES(mutex_);
 
   // CallTaker, on the net thread.
   [[nodiscard]] std::size_t width() const override;
@@ -89,18 +117,19 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
     Hash128 id;
     transport::CallOutcome outcome;
   };
-  // Those of the window under way.
+  // Those of the window under way, and its task.
   struct OwnCalls {
     RoundIndex round = 0;
-    std::map<Place, Hash128> open;
+    bool has_to_be_whole = false;              // the window is of no use once units of it are lost
+    std::optional<routing::TrunkTask> task{};  // to be computed next
+    std::map<Place, Hash128> open{};
     // The ids of those on the way forth, for the way back.
-    std::map<std::tuple<routing::ExchangeId, wire::CellIndex, PeerId>, Hash128> forth;
+    std::map<std::tuple<routing::ExchangeId, wire::CellIndex, PeerId>, Hash128> forth{};
   };
   struct HeldCell {
     trainer_link::CellMemory memory;  // the trainer adds to its gradient
     std::vector<float> sum;           // whole batches, which no death of the trainer can spoil
     RoundIndex round = 0;
-    bool is_empty = true;
   };
   // A batch of others' calls, in the tray.
   struct Serving {
@@ -114,7 +143,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   };
   struct Signals {
     bool has_window = false;
-    bool is_new = false;  // a call is whole, or one of the window's has ended
+    bool is_new = false;  // a call is whole, one of the window's has ended, or a pause has begun
+    bool is_paused = false;
   };
   using Window = routing::Window;
 
@@ -122,6 +152,11 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   void send_call(const routing::OutgoingCall& call) override;
   void call_self(const Place& place, const Hash128& id, const wire::Call& call, std::span<const float> values)
       EXCLUDES(mutex_);
+  // Each layer with experts has some that can be called.
+  [[nodiscard]] bool is_covered() const;
+  // The micro-batches of a batch, each within the room of the tray.
+  [[nodiscard]] std::vector<wire::SampleRange> pieces_of(const wire::SampleRange& samples) const;
+  Status begin_window(RoundIndex round) EXCLUDES(mutex_);
   Status run_window(Window& window) EXCLUDES(mutex_);
   void take_ended(Window& window) EXCLUDES(mutex_);
   void end_window() EXCLUDES(mutex_);
@@ -141,22 +176,23 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   transport::PeerNetwork& net_;
   trainer_link::TrainerProcess& trainer_;
   const Clock& clock_;
-  std::function<void()> calls_wait_;
+  const Listener listener_;
   // The members down to the mutex belong to the work thread.
   std::vector<wire::Cell> cells_;
   std::span<float> window_tray_, serving_tray_;
   routing::Holders holders_;
   std::map<wire::CellIndex, HeldCell> held_;
-  std::optional<routing::TrunkTask> task_;
   OwnCalls own_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   ConditionVariable changed_;
   serving::Desk desk_ GUARDED_BY(mutex_);
   std::map<serving::CallKey, wire::Codec> codecs_ GUARDED_BY(mutex_);  // for calls that are at the desk
   std::deque<Ended> ended_ GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> errands_ GUARDED_BY(mutex_);
   std::map<Hash128, Place> to_self_ GUARDED_BY(mutex_);  // calls of the window to this volunteer itself
   Signals signals_ GUARDED_BY(mutex_);
+  Served served_ GUARDED_BY(mutex_);
 };
 
 }  // namespace starling::daemon

@@ -21,13 +21,13 @@ std::string_view bytes_of(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
 
-Status send_all(CoordinatorCalls& calls, const transport::StateSnapshot& state) {
+Status send_all(CoordinatorCalls& calls, const RunId& cell, const transport::StateSnapshot& state) {
   const std::string_view all = bytes_of(state.floats);
   const auto total = static_cast<std::int64_t>(all.size());
   int failures = 0;
   for (std::int64_t at = 0; at < total;) {
     const std::string_view piece = all.substr(static_cast<std::size_t>(at), wire::kCheckpointPieceBytes);
-    const auto reply = calls.send_checkpoint(state.round, state.digest, at, piece);
+    const auto reply = calls.send_checkpoint(cell, state.round, state.digest, at, piece);
     if (!reply.ok()) {
       if (reply.error().code != ErrorCode::unavailable || ++failures == kTries) return reply.error();
       continue;
@@ -65,10 +65,10 @@ CheckpointCourier::~CheckpointCourier() {
   for (const auto& job : jobs_) job->thread.join();
 }
 
-void CheckpointCourier::send(Calls calls, std::shared_ptr<const transport::StateSnapshot> state) {
+void CheckpointCourier::send(Calls calls, const RunId& cell, std::shared_ptr<const transport::StateSnapshot> state) {
   const Digest digest = state->digest;
-  begin(std::move(calls), digest, [this, state = std::move(state)](CoordinatorCalls& with) {
-    const Status sent = send_all(with, *state);
+  begin(std::move(calls), digest, [this, cell, state = std::move(state)](CoordinatorCalls& with) {
+    const Status sent = send_all(with, cell, *state);
     if (sent.ok()) return log_info("the coordinator has a copy of the state of round {} now", state->round);
     complaints_.info(SystemClock().now(), fmt::format("a copy of the state of round {} for the coordinator: {}",
                                                       state->round, sent.error().message));

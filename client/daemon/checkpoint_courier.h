@@ -27,8 +27,9 @@ class CheckpointCourier {
   // A connection for one job; nobody else uses it.
   using Calls = std::shared_ptr<CoordinatorCalls>;
 
-  // Ends when the coordinator does not want the copy any more.
-  void send(Calls calls, std::shared_ptr<const transport::StateSnapshot> state);
+  // The copy is of the cell with this id, or of the run itself if it is empty. Ends when the coordinator does not want
+  // it any more.
+  void send(Calls calls, const RunId& cell, std::shared_ptr<const transport::StateSnapshot> state);
 
   struct Wanted {
     wire::Artefact file;

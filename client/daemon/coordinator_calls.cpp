@@ -171,10 +171,11 @@ Result<manifest::SignedManifest> CoordinatorCalls::run_manifest() {
   return manifest::decode_envelope(body);
 }
 
-Result<wire::CheckpointReply> CoordinatorCalls::send_checkpoint(RoundIndex round, const Digest& state_digest,
-                                                                std::int64_t offset, std::string_view piece) {
-  const std::string path =
-      fmt::format("/v1/checkpoint?round={}&digest={}&offset={}", round, state_digest.hex(), offset);
+Result<wire::CheckpointReply> CoordinatorCalls::send_checkpoint(const RunId& cell, RoundIndex round,
+                                                                const Digest& state_digest, std::int64_t offset,
+                                                                std::string_view piece) {
+  std::string path = fmt::format("/v1/checkpoint?round={}&digest={}&offset={}", round, state_digest.hex(), offset);
+  if (!cell.empty()) path += "&run=" + cell;
   STARLING_TRY(use_newest_certificate());
   auto response = client_->post_bytes(path, piece);
   count();

@@ -71,10 +71,11 @@ class CoordinatorCalls {
   // Downloads, or finds, the artefact at `destination`. `progress` gets the bytes so far; false stops it.
   Status fetch_artefact(const wire::Artefact& artefact, const std::filesystem::path& destination,
                         std::function<bool(std::int64_t)> progress);
-  // Sends a piece of the copy of the state that the coordinator asked this member for. Returns how much the coordinator
-  // has now. failed_precondition: it does not want the copy any more.
-  Result<wire::CheckpointReply> send_checkpoint(RoundIndex round, const Digest& state_digest, std::int64_t offset,
-                                                std::string_view piece);
+  // Sends a piece of the copy of a state that the coordinator asked this member for: of the cell with this id, or of
+  // the run itself if it is empty. Returns how much the coordinator has now. failed_precondition: it does not want the
+  // copy any more.
+  Result<wire::CheckpointReply> send_checkpoint(const RunId& cell, RoundIndex round, const Digest& state_digest,
+                                                std::int64_t offset, std::string_view piece);
   // Ends the call under way and refuses those that follow.
   void cancel() EXCLUDES(mutex_);
   // The IP address at which the coordinator was last; empty: it was not called yet.

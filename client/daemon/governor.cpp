@@ -121,7 +121,10 @@ std::int64_t Governor::disk_bytes_left() const {
 
 MemoryHere Governor::memory() const {
   const int percent = std::max(preferences_.limits.memory_idle_percent, preferences_.limits.memory_in_use_percent);
-  return {surroundings_.memory_bytes, surroundings_.memory_bytes / 100 * percent};
+  MemoryHere memory{surroundings_.memory_bytes, surroundings_.memory_bytes / 100 * percent};
+  const auto& cells_max_gb = preferences_.limits.cells_max_gb;
+  if (cells_max_gb) memory.cells = static_cast<std::int64_t>(*cells_max_gb * 1e9);
+  return memory;
 }
 
 double Governor::bytes_per_s_below_cap() const {

@@ -1,10 +1,12 @@
 #include "client/daemon/project_run.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "client/daemon/limit_warning.h"
 #include "client/daemon/session_status.h"
+#include "client/daemon/state_trust.h"
 #include "shared/base/clock.h"
 #include "shared/base/log.h"
 #include "shared/control/self_test_note.h"
@@ -12,6 +14,7 @@
 #include "shared/net/line.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/heartbeat_reply.h"
+#include "shared/run/cells.h"
 #include "shared/run/epochs.h"
 #include "shared/swarm/plausible.h"
 
@@ -21,25 +24,6 @@ namespace {
 // For any other model the trainer says why it writes no text.
 bool writes_tokens(const wire::RunManifest& manifest) {
   return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
-}
-
-// The states that this run's project and members have signed are believed, and no others.
-session::StateTrust trust_of(const RunContext& context, const storage::KnownState& known) {
-  session::StateTrust trust;
-  const RunId run_id = context.manifest.run_id;
-  trust.verify = [run_id, root = context.root,
-                  key_number = context.key_number](const wire::StateProof& proof) -> Result<manifest::ProvenStates> {
-    STARLING_ASSIGN(manifest::ProvenStates proven, manifest::verify_proof(proof, run_id, root));
-    if (proven.key_number >= key_number) return proven;
-    return Error{ErrorCode::permission_denied, "the project's statement is signed with a key that it has replaced"};
-  };
-  trust.known = {{known.round, known.state_digest}, known.serial};
-  trust.remember = [run_id, folder = context.files.dir()](const session::KnownState& now_known) {
-    const Status saved =
-        storage::save_known_state(folder, run_id, {now_known.state.round, now_known.state.digest, now_known.serial});
-    if (!saved.ok()) log_warning("keep which state of the run is known: {}", saved.error().message);
-  };
-  return trust;
 }
 
 session::SessionOptions session_options(const RunContext& context, const storage::KnownState& known, int listen_port,
@@ -65,14 +49,19 @@ session::SessionOptions session_options(const RunContext& context, const storage
 Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, const RunOptions& options,
                                                        const RunInputs& inputs) {
   STARLING_ASSIGN(RunParts parts, open_run(threads.clock, options, inputs));
-  return std::unique_ptr<ProjectRun>(new ProjectRun(threads, options.outgoing, std::move(parts)));
+  std::unique_ptr<ProjectRun> run(new ProjectRun(threads, options.outgoing, std::move(parts)));
+  if (run->cells_ != nullptr) STARLING_TRY(run->cells_->prepare());
+  return run;
 }
 
 ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunParts parts)
     : threads_(threads, parts.context.manifest.round.delay_parameter_updates, [this] { after_event(); }),
       context_(std::move(parts.context)),
       trainer_(threads_, std::move(parts.trainer), writes_tokens(context_.manifest)),
-      state_(threads_, context_.manifest, trainer_.process(), std::move(parts.state)),
+      state_(
+          threads_, context_.manifest, trainer_.process(),
+          [this](std::span<float> into) { return trainer_.process().make_initial_state(into); },
+          std::move(parts.state)),
       network_(std::move(parts.network)),
       coordinator_(
           threads_, context_.calls,
@@ -90,14 +79,37 @@ ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunPart
                }),
       gossip_(threads_, rounds::Gossip::make(context_.manifest, context_.key.peer_id()), trainer_.process(), *network_),
       rounds_(
-          threads_, context_.manifest, *network_,
+          threads_, context_.manifest, averager_of(*network_),
           {outgoing.contribution,
            [this](TimePoint now, const averaging::AveragingOutcome& outcome) { session_.on_averaged(now, outcome); }}),
       reports_(std::move(parts.journal)),
+      cells_(make_cells(threads, outgoing, parts)),
       session_(session_options(context_, parts.known, network_->port(), threads_.clock()), std::move(parts.initial),
                *this) {}
 
 ProjectRun::~ProjectRun() = default;
+
+std::unique_ptr<CellRuns> ProjectRun::make_cells(const Threads& threads, const Outgoing& outgoing,
+                                                 const RunParts& parts) {
+  if (!wire::has_cells(context_.manifest.model)) return nullptr;
+  CellRuns::Listener listener{
+      [this](TimePoint now) { session_.retry_now(now); },
+      [this](wire::Heartbeat& heartbeat) {
+        reach_.tell(heartbeat);
+        heartbeat.computing.device = trainer_.device_for_others();
+      },
+      [this](TimePoint now) { session_.tell_soon(now); },
+      [this] { after_event(); },
+  };
+  auto cells = std::make_unique<CellRuns>(
+      CellRuns::Trunk{threads, threads_, context_, trainer_, *network_, parts.shelf, outgoing, parts.cell_bytes},
+      std::move(listener));
+  trainer_.train_by({[cells = cells.get()](const wire::SampleRange& samples, std::span<float> into) {
+                       return cells->train(samples, into);
+                     },
+                     [cells = cells.get()] { return cells->evaluate(); }});
+  return cells;
+}
 
 void ProjectRun::start(const Permission& permission, Listener listener) {
   listener_ = std::move(listener);
@@ -110,12 +122,14 @@ void ProjectRun::start(const Permission& permission, Listener listener) {
 void ProjectRun::stop() {
   threads_.stop();
   fetcher_.stop();
+  if (cells_ != nullptr) cells_->stop(std::move(network_));
   network_.reset();  // the others notice at once
   trainer_.stop();
 }
 
 void ProjectRun::finish_on_trainer(bool keep_state) {
   threads_.end_steps();
+  if (cells_ != nullptr) cells_->finish_on_trainer(keep_state);
   if (keep_state) state_.save_last(session_.view(threads_.now()));
   trainer_.close();
   reach_.close();
@@ -130,6 +144,7 @@ void ProjectRun::obey(const Permission& permission) {
   limit_traffic(permission);
   state_.serve(permission.train);
   if (!permission.train) fetcher_.interrupt();
+  if (cells_ != nullptr) cells_->obey(permission);  // before a batch begins
   session_.set_paused(now, !permission.train, permission.reason);
   after_event();
 }
@@ -145,19 +160,29 @@ void ProjectRun::limit_traffic(const Permission& permission) {
 void ProjectRun::after_event() {
   const TimePoint now = threads_.now();
   trainer_.rest(session_.view(now).activity.phase == session::Phase::paused);
-  threads_.set_timer(session_.next_deadline(now), [this](TimePoint due) { session_.on_timer(due); });
+  TimePoint next = session_.next_deadline(now);
+  if (cells_ != nullptr) next = std::min(next, cells_->next_deadline(now));
+  threads_.set_timer(next, [this](TimePoint due) {
+    session_.on_timer(due);
+    if (cells_ != nullptr) cells_->on_timer(due);
+  });
   if (listener_.changed) listener_.changed();
 }
 
 void ProjectRun::sample_text(const std::string& prompt, int count, double temperature,
                              std::function<void(Result<std::string>)> done) {
-  trainer_.sample_text(prompt, count, temperature, std::move(done));
+  if (cells_ == nullptr) return trainer_.sample_text(prompt, count, temperature, std::move(done));
+  const Error shared_out{ErrorCode::unsupported,
+                         "sample text: this run's model is shared out among volunteers, and writes no text yet"};
+  const auto refuse = [done = std::move(done), shared_out] { done(shared_out); };
+  threads_.on_trainer(refuse, refuse);
 }
 
 void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   wire::Heartbeat heartbeat = session_heartbeat;
   reach_.tell(heartbeat);
   heartbeat.computing.device = trainer_.device_for_others();
+  if (cells_ != nullptr) heartbeat.computing.cells = cells_->offer();
   coordinator_.send(std::move(heartbeat));
 }
 
@@ -169,8 +194,13 @@ void ProjectRun::on_heartbeat_answered(TimePoint now, const Result<wire::Heartbe
   note_line();
   reach_.follow(*reply);
   network_->deny(reply->named.revoked);
-  network_->name_newcomers(reply->named.newcomers,
-                           [this] { threads_.deliver([this](TimePoint due) { session_.tell_soon(due); }); });
+  network_->name_newcomers(reply->named.newcomers, [this] {
+    threads_.deliver([this](TimePoint due) {
+      session_.tell_soon(due);
+      if (cells_ != nullptr) cells_->tell_soon(due);
+    });
+  });
+  if (cells_ != nullptr && reply->named.cells) cells_->follow(*reply->named.cells);
   session_.on_heartbeat_reply(now, *reply);
 }
 
@@ -179,6 +209,9 @@ void ProjectRun::note_line() {
   std::vector<session::Session::Received> received;
   for (const transport::PeerSpeed& peer : stats.peers) {
     if (peer.download_bytes_per_s > 0) received.push_back({peer.peer, peer.download_bytes_per_s});
+  }
+  if (cells_ != nullptr) {
+    cells_->set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip), received);
   }
   session_.set_line(stats.upload_bytes_per_s, stats.download_bytes_per_s, to_seconds(stats.round_trip),
                     std::move(received));
@@ -333,6 +366,7 @@ void ProjectRun::count_traffic(TrafficCounters& counters) const {
   const double relayed = 2 * net::kOnTheLine * static_cast<double>(stats.relay.serving.bytes_total);
   counters.averaging = stats.round_wire_bytes + static_cast<std::int64_t>(relayed);
   counters.models = stats.state_wire_bytes + fetcher_.wire_bytes() + trainer_.wire_bytes();
+  if (cells_ != nullptr) counters.models += cells_->wire_bytes();
 }
 
 wire::PeersView ProjectRun::peers() const {
@@ -355,6 +389,7 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.local_steps.spread = rounds_.consensus_distance();
   if (network_ == nullptr) return;
   trainer_.describe(status.computing);
+  if (cells_ != nullptr) status.cells = cells_->status();
   const transport::NetworkStats stats = network_->stats();
   status.membership.listen_port = network_->port();
   reach_.describe(stats, status.reach);

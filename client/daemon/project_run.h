@@ -1,5 +1,6 @@
 // A session with its means: the trainer process, the links to other volunteers, the coordinator and the disk. It starts
-// what the session decides, each on the thread whose work it is, and brings the ends back as events.
+// what the session decides, each on the thread whose work it is, and brings the ends back as events. Where the model is
+// cut into cells, all this is of its trunk, and cell_runs.h has the cells.
 //
 // Threads. All methods, and the session itself, belong to the control thread. Trainer calls run on the trainer thread
 // (delayed steps: on one of their own), coordinator calls on the coordinator thread, averaging and state transfer on
@@ -13,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "client/daemon/cell_runs.h"
 #include "client/daemon/coordinator_contact.h"
 #include "client/daemon/disk_problem.h"
 #include "client/daemon/gossip_meetings.h"
@@ -96,6 +98,8 @@ class ProjectRun final : private session::Session::Mediator {
   std::optional<wire::OwnSketches> own_sketches(RoundIndex round, const Hash128& seed) override;
   bool passed_self_test(std::int64_t missed) override;
 
+  [[nodiscard]] std::unique_ptr<CellRuns> make_cells(const Threads& threads, const Outgoing& outgoing,
+                                                     const RunParts& parts);
   void after_event();
   void on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatReply>& reply);
   void adopt_certificate(const std::string& pem);
@@ -114,6 +118,7 @@ class ProjectRun final : private session::Session::Mediator {
   GossipMeetings gossip_;
   RoundWork rounds_;
   ReportKeeper reports_;
+  std::unique_ptr<CellRuns> cells_;  // null where the model has none
   DiskProblem checkpoint_problem_{"save the model"};
   PeerBoard peers_;
   std::pair<std::int64_t, WallTime> missed_;  // how often the work was found false, and when that was heard of

@@ -31,7 +31,8 @@ Obstacle obstacle_of(const Error& error);
 // Bytes; 0: not known, and nothing is refused for it.
 struct MemoryHere {
   std::int64_t installed = 0;
-  std::int64_t allowed = 0;  // the most that the preferences ever leave to training
+  std::int64_t allowed = 0;                // the most that the preferences ever leave to training
+  std::optional<std::int64_t> cells = {};  // the most of that for cells of models that are shared out; unset: all
 };
 
 // Returns none where the memory suffices for micro-batches of one sample.

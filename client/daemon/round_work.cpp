@@ -11,13 +11,23 @@ namespace starling::daemon {
 
 using averaging::AveragingOutcome;
 
-RoundWork::RoundWork(RunThreads& threads, const wire::RunManifest& manifest, transport::PeerNetwork& network,
-                     Listener listener)
-    : threads_(threads), network_(network), listener_(std::move(listener)), payload_(manifest) {}
+Averager averager_of(transport::PeerNetwork& network) {
+  return {[&network](transport::AverageRequest request) { return network.average(std::move(request)); },
+          [&network] { network.abandon(); }};
+}
+
+Averager averager_of(transport::PeerNetwork& network, wire::CellIndex cell) {
+  const auto bucket = static_cast<std::size_t>(cell);
+  return {[&network, bucket](transport::AverageRequest request) { return network.mix(bucket, std::move(request)); },
+          [&network, bucket] { network.end_gossip(bucket); }};
+}
+
+RoundWork::RoundWork(RunThreads& threads, const wire::RunManifest& manifest, Averager averager, Listener listener)
+    : threads_(threads), averager_(std::move(averager)), listener_(std::move(listener)), payload_(manifest) {}
 
 rounds::BatchOrder RoundWork::next_batch(const rounds::BatchTarget& target) {
   if (payload_.is_undone_by(target)) {
-    network_.abandon();
+    averager_.abandon();
     payload_.undo();
   }
   return payload_.next_batch(target);
@@ -25,7 +35,7 @@ rounds::BatchOrder RoundWork::next_batch(const rounds::BatchTarget& target) {
 
 void RoundWork::average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
                         std::span<const float> state) {
-  network_.abandon();  // the round before may still read memory that changes now
+  averager_.abandon();  // the round before may still read memory that changes now
   members_planned_ = group.members.size();
   Result<rounds::Move> move = payload_.contribute(group, self, terms, state);
   if (!move.ok()) return refuse(move.error());
@@ -56,7 +66,7 @@ void RoundWork::begin(const rounds::Leg& leg) {
     threads_.deliver([this, outcome](TimePoint now) { follow(now, payload_.on_leg(outcome)); });
   };
   if (listener_.contribution) listener_.contribution(request);
-  if (const Status begun = network_.average(std::move(request)); !begun.ok()) refuse(begun.error());
+  if (const Status begun = averager_.average(std::move(request)); !begun.ok()) refuse(begun.error());
 }
 
 void RoundWork::refuse(const Error& why) {

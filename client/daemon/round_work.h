@@ -1,5 +1,6 @@
-// A run's rounds: client/rounds decides what is contributed and how, on the control thread; the averagings run on the
-// network, and the computations between them on the trainer thread. Control thread, where nothing else is said.
+// The rounds of a run, or of a cell: client/rounds decides what is contributed and how, on the control thread; the
+// averagings run on the network, and the computations between them on the trainer thread. Control thread, where nothing
+// else is said.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,16 @@
 
 namespace starling::daemon {
 
+// The network as rounds of one vector use it.
+struct Averager {
+  std::function<Status(transport::AverageRequest request)> average;
+  std::function<void()> abandon;  // forgets the round: afterwards its vectors are the caller's again
+};
+// Rounds that everything else gives way to. `network` is not used after the run was stopped.
+Averager averager_of(transport::PeerNetwork& network);
+// Rounds beside them, of one cell: runs with cells do not gossip, so that the buckets are free.
+Averager averager_of(transport::PeerNetwork& network, wire::CellIndex cell);
+
 class RoundWork {
  public:
   struct Listener {
@@ -21,8 +32,8 @@ class RoundWork {
     // A round's averaging is over. An event, except where average() can already say so.
     std::function<void(TimePoint now, const averaging::AveragingOutcome& outcome)> averaged;
   };
-  // `threads` outlives this object; `network` is not used after the run was stopped.
-  RoundWork(RunThreads& threads, const wire::RunManifest& manifest, transport::PeerNetwork& network, Listener listener);
+  // `threads` outlives this object.
+  RoundWork(RunThreads& threads, const wire::RunManifest& manifest, Averager averager, Listener listener);
 
   // A batch with this target is next. Ends the averaging first whose contribution does not count, as that shows.
   rounds::BatchOrder next_batch(const rounds::BatchTarget& target);
@@ -32,6 +43,9 @@ class RoundWork {
   // outcome is that this member was expelled. `state`: RoundPayload::contribute.
   void average(const wire::GroupInfo& group, averaging::Rank self, const averaging::ContributionTerms& terms,
                std::span<const float> state);
+
+  // Nothing is averaged any more, and nobody reads the vectors.
+  void stop() { averager_.abandon(); }
 
   // The payload, for the step on its average() and the distance before that step, both where steps are taken.
   [[nodiscard]] const rounds::RoundPayload& payload() const { return payload_; }
@@ -47,7 +61,7 @@ class RoundWork {
   void refuse(const Error& why);
 
   RunThreads& threads_;
-  transport::PeerNetwork& network_;
+  const Averager averager_;
   const Listener listener_;
   rounds::RoundPayload payload_;
   std::size_t members_planned_ = 0;  // members of the last averaging's plan

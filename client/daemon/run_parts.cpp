@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "client/daemon/refusals.h"
-#include "shared/base/log.h"
+#include "client/daemon/state_trust.h"
 #include "shared/manifest/signed_manifest.h"
 #include "shared/run/moments.h"
-#include "shared/state/initial_state.h"
 
 namespace starling::daemon {
 namespace {
@@ -92,39 +91,6 @@ Result<std::optional<trainer_link::TokenizerProcess>> make_tokenizer(const RunOp
   return tokenizer;
 }
 
-// Loads the newest checkpoint whose digest fits its name, or round 0, which begins with the state that the project has
-// signed.
-Result<session::InitialState> load_state(const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
-                                         SnapshotKeeper& snapshots, storage::CheckpointStore& checkpoints) {
-  session::InitialState initial;
-  while (true) {
-    std::optional<storage::CheckpointInfo> loaded;
-    auto digest = snapshots.change(0, [&]() -> Status {
-      auto newest = checkpoints.load_newest(trainer.state());
-      if (newest.ok()) {
-        loaded = *newest;
-        return {};
-      }
-      if (newest.error().code != ErrorCode::not_found) return newest.error();
-      return trainer.initialize();
-    });
-    if (!digest.ok()) return digest.error().prefixed("prepare the model");
-    initial.digest = *digest;
-    const Status first = state::check_initial_state(manifest, *digest);
-    if (!loaded.has_value()) {
-      STARLING_TRY(first);
-      return initial;
-    }
-    const bool whole = loaded->state_digest == *digest;
-    if (whole && (loaded->round > 0 || first.ok())) {
-      initial.round = loaded->round;
-      return initial;
-    }
-    STARLING_TRY(checkpoints.set_newest_aside(whole ? "it is of round 0, and not the state that the project has signed"
-                                                    : "its content does not have the digest it claims"));
-  }
-}
-
 // Returns the number of the key that has signed the run's manifest, as the preparation has kept it.
 std::int64_t key_number(storage::ProjectFiles& files, const crypto::PublicKey& root) {
   const auto kept = files.manifest_envelope();
@@ -133,16 +99,9 @@ std::int64_t key_number(storage::ProjectFiles& files, const crypto::PublicKey& r
   return envelope.ok() ? manifest::key_number(*envelope, root) : 0;
 }
 
-// A damaged file stops nothing: the project's next statement is believed as by a newcomer.
-storage::KnownState known_state(const std::filesystem::path& folder, const RunId& run_id) {
-  const auto known = storage::load_known_state(folder, run_id);
-  if (known.ok()) return *known;
-  log_warning("which state of the run was known is forgotten: {}", known.error().message);
-  return {};
-}
-
 Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clock, const RunOptions& options,
-                                                             const RunInputs& inputs, const StateParts& state) {
+                                                             const RunInputs& inputs,
+                                                             const std::shared_ptr<StateShelf>& shelf) {
   const PreparedRun& prepared = inputs.prepared;
   transport::PeerNetworkOptions network;
   network.listen_host = options.listen_host;
@@ -153,10 +112,7 @@ Result<std::unique_ptr<transport::PeerNetwork>> open_network(CorrectedClock& clo
   network.addresses = prepared.addresses;
   STARLING_ASSIGN(crypto::TlsContext tls,
                   crypto::TlsContext::peer(inputs.project.ca_pem, {inputs.project.certificate.pem(), inputs.key}));
-  const auto held_state = [source = state.snapshots.get(), serving = state.serving](RoundIndex round,
-                                                                                    const Digest& digest) {
-    return *serving ? source->find(round, digest) : nullptr;
-  };
+  const auto held_state = [shelf](RoundIndex round, const Digest& digest) { return shelf->find(round, digest); };
   auto opened = transport::PeerNetwork::create(network, tls, clock, held_state);
   if (!opened.ok()) return opened.error().prefixed(kOpenPort);
   return opened;
@@ -178,22 +134,25 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
                                layout.optimizer_vectors),
       storage::PreviousState(inputs.files.dir()),
   };
-  STARLING_ASSIGN(session::InitialState initial,
-                  load_state(prepared.manifest, *trainer.process, *state.snapshots, state.checkpoints));
+  STARLING_ASSIGN(session::InitialState initial, load_state(prepared.manifest, *trainer.process, state));
   STARLING_ASSIGN(storage::RoundJournal journal,
                   storage::RoundJournal::open(inputs.files.dir(), prepared.manifest.run_id));
   initial.unacknowledged = journal.pending();
   const storage::KnownState known = known_state(inputs.files.dir(), prepared.manifest.run_id);
   STARLING_ASSIGN(crypto::PublicKey root, crypto::PublicKey::from_pem(inputs.project.manifest_public_key));
-  STARLING_ASSIGN(auto network, open_network(clock, options, inputs, state));
+  auto shelf = std::make_shared<StateShelf>();
+  shelf->put(*state.snapshots, state.serving);
+  STARLING_ASSIGN(auto network, open_network(clock, options, inputs, shelf));
   return RunParts{{prepared.manifest, root, key_number(inputs.files, root), inputs.project, inputs.key, inputs.files,
-                   inputs.calls, inputs.line},
+                   inputs.calls, inputs.line, inputs.files.dir()},
                   std::move(trainer),
                   std::move(state),
                   std::move(journal),
                   std::move(network),
                   std::move(initial),
-                  known};
+                  known,
+                  std::move(shelf),
+                  prepared.cell_bytes};
 }
 
 }  // namespace starling::daemon

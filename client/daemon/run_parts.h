@@ -12,6 +12,7 @@
 #include "client/daemon/outgoing.h"
 #include "client/daemon/run_preparation.h"
 #include "client/daemon/state_keeper.h"
+#include "client/daemon/state_shelf.h"
 #include "client/daemon/trainer_work.h"
 #include "client/session/session.h"
 #include "client/storage/known_state.h"
@@ -53,6 +54,7 @@ struct RunContext {
   storage::ProjectFiles& files;
   CoordinatorCalls& calls;
   net::Line& line;
+  std::filesystem::path folder;  // for files about the run's states: the project's, or a cell's own within that
 };
 
 struct RunParts {
@@ -63,6 +65,8 @@ struct RunParts {
   std::unique_ptr<transport::PeerNetwork> network;
   session::InitialState initial;
   storage::KnownState known;
+  std::shared_ptr<StateShelf> shelf;  // the network's source; it has the state already
+  std::int64_t cell_bytes = 0;        // PreparedRun
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/daemon/cell_work.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/memberships.h"
 #include "client/storage/shard_cache.h"
@@ -14,6 +15,7 @@
 #include "shared/base/version.h"
 #include "shared/crypto/keys.h"
 #include "shared/manifest/signed_manifest.h"
+#include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::daemon {
@@ -123,7 +125,24 @@ std::int64_t shard_bytes_held(const wire::DataOptions& data) {
   return wire::data_bytes_held(data) - data.validation.bytes;
 }
 
+// The volunteer trains the trunk, and cells beside it as far as there is memory.
+Status take_trunk(PreparedRun& run, const MemoryHere& memory) {
+  if (run.manifest.model.experts.cells.digests.empty()) {
+    return Error{ErrorCode::corrupt, "check the run's manifest: it leaves open which state each cell begins with"};
+  }
+  run.manifest = wire::piece_of(std::move(run.manifest), wire::kTrunk);
+  run.cell_bytes = bytes_for_cells(run.manifest, memory);
+  return {};
+}
+
 }  // namespace
+
+std::int64_t bytes_for_cells(const wire::RunManifest& trunk, const MemoryHere& memory) {
+  const std::int64_t here = memory.allowed > 0 ? memory.allowed : memory.installed;
+  const auto needed =
+      static_cast<std::int64_t>(wire::memory_needs(trunk).total()) + static_cast<std::int64_t>(kDeskBytes);
+  return std::max<std::int64_t>(0, std::min(here - needed, memory.cells.value_or(INT64_MAX)));
+}
 
 Error without_certificate(const Error& refused, const Error& renewal) {
   const std::size_t prefix = refused.message.find(": ");
@@ -185,6 +204,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
   run.addresses = net::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
+  if (wire::has_cells(run.manifest.model)) STARLING_TRY(take_trunk(run, options.memory));
   std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
   if (!refusal) {
     refusal = refuse_program(run.manifest, storage::address_of(project),

@@ -21,7 +21,7 @@ namespace starling::daemon {
 // The result of a preparation: a manifest whose signature was checked, and files that are complete and have the right
 // digests. Shards come later (shard_keeper.h).
 struct PreparedRun {
-  wire::RunManifest manifest;
+  wire::RunManifest manifest;        // the trunk's where the model is cut into cells (wire::piece_of)
   std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
   std::filesystem::path shards;           // the folder of shards
@@ -30,6 +30,7 @@ struct PreparedRun {
   std::filesystem::path tokenizer_file;   // for a gpt of tokens whose run publishes one
   std::filesystem::path program_file;     // a script's
   std::filesystem::path parameters_file;  // a script's
+  std::int64_t cell_bytes = 0;            // memory for cells of the model, where it has some
   net::AddressPolicy addresses;           // the addresses that the run's plans and mirrors may make this computer dial
 };
 
@@ -48,6 +49,10 @@ struct PreparationOptions {
   std::int64_t disk_bytes_left = INT64_MAX;  // limit for this run's data and models
   MemoryHere memory;
 };
+
+// The bytes that the owner's memory leaves to cells (wire::CellOffer) beside the trunk, with this manifest, and the
+// values of others' calls; 0 where the memory is not known.
+std::int64_t bytes_for_cells(const wire::RunManifest& trunk, const MemoryHere& memory);
 
 // Returns permission_denied where the manifest that is kept names the run's initial state, and the fetched one, of the
 // same run, does not: it is from before that was signed.

@@ -29,6 +29,7 @@ void RunThreads::decide(const std::function<void(TimePoint now)>& event) {
 }
 
 void RunThreads::set_timer(TimePoint when, std::function<void(TimePoint now)> event) {
+  has_timer_ = true;
   threads_.control.set_timer(when, unless_stopped([this, event = std::move(event)] {
                                event(now());
                                after_event_();
@@ -58,7 +59,7 @@ void RunThreads::wait_for_steps() {
 
 void RunThreads::stop() {
   stopped_ = true;
-  threads_.control.set_timer(kNever, nullptr);
+  if (has_timer_) threads_.control.set_timer(kNever, nullptr);
 }
 
 void RunThreads::end_steps() {

@@ -1,5 +1,6 @@
-// The threads as one run uses them. Its tasks and events are dropped once the run was stopped, so that a part of the
-// run may post `this`: the run is destroyed on the control thread behind everything that was posted before.
+// The threads as one run, or one cell of it, uses them. Its tasks and events are dropped once the run was stopped, so
+// that a part of the run may post `this`: the run is destroyed on the control thread behind everything that was posted
+// before.
 //
 // Batches are computed on the trainer thread. Steps are taken there, too, or, where updates are delayed, on a thread of
 // their own beside the batches; whatever else changes or saves the state waits for them.
@@ -37,7 +38,8 @@ class RunThreads {
   void deliver(std::function<void(TimePoint now)> event);
   // Like deliver(), but waits for the end of the event, and no after_event follows. From the trainer thread.
   void decide(const std::function<void(TimePoint now)>& event);
-  // Sets the one timer, whose end is an event; kNever: none. Control thread.
+  // Sets the control thread's one timer, whose end is an event; kNever: none. Several runs may share the threads if one
+  // of them sets it. Control thread.
   void set_timer(TimePoint when, std::function<void(TimePoint now)> event);
 
   // From any thread. `if_stopped` runs instead of the task if the run was stopped meanwhile.
@@ -59,6 +61,7 @@ class RunThreads {
   const Threads threads_;
   const Task after_event_;
   std::atomic<bool> stopped_{false};
+  bool has_timer_ = false;             // it was this object that set the timer
   std::unique_ptr<TaskLoop> stepper_;  // null where steps are taken on the trainer thread
 };
 

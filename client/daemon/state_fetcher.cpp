@@ -20,10 +20,14 @@ StateFetcher::StateFetcher(RunThreads& threads, const RunContext& context, State
 }
 
 std::shared_ptr<StateFetcher::Fetch> StateFetcher::begin(RoundIndex round, const Digest& digest) {
-  network_.cancel_fetch();
+  cancel_download();
   courier_->end();
   fetch_ = std::make_shared<Fetch>(round, digest);
   return fetch_;
+}
+
+void StateFetcher::cancel_download() {
+  if (download_) network_.cancel_fetch(*std::exchange(download_, std::nullopt));
 }
 
 void StateFetcher::from_donors(std::span<const wire::Endpoint> donors, RoundIndex round, const Digest& digest) {
@@ -44,9 +48,12 @@ void StateFetcher::from_donors(std::span<const wire::Endpoint> donors, RoundInde
       finish(round, digest, status);
     }
   };
-  if (const Status begun = network_.fetch_state(std::move(request)); !begun.ok()) {
+  const Result<transport::FetchNumber> begun = network_.fetch_state(std::move(request));
+  if (begun.ok()) {
+    download_ = *begun;
+  } else {
     fetch->ended = true;
-    finish(round, digest, begun);
+    finish(round, digest, begun.error());
   }
 }
 
@@ -59,7 +66,7 @@ void StateFetcher::from_coordinator(const wire::Artefact& file, RoundIndex round
     const Error other_size{ErrorCode::corrupt, "the copy that the coordinator keeps has another size than the model"};
     return finish(round, digest, calls.ok() ? other_size : calls.error());
   }
-  courier_->fetch(std::move(*calls), {file, digest, context_.files.dir() / "fetched-state"},
+  courier_->fetch(std::move(*calls), {file, digest, context_.folder / "fetched-state"},
                   [this, round, digest, fetch](const Result<State>& state) {
                     if (fetch->ended.exchange(true)) return;
                     if (!state.ok()) return finish(round, digest, state.error());
@@ -83,10 +90,15 @@ void StateFetcher::restore_previous(RoundIndex round, const Digest& digest) {
 
 void StateFetcher::interrupt() {
   if (fetch_ == nullptr || fetch_->ended) return;
-  network_.cancel_fetch();
+  cancel_download();
   courier_->end();
   if (fetch_->ended.exchange(true)) return;
   finish(fetch_->round, fetch_->digest, Error{ErrorCode::unavailable, "interrupted by a pause"});
+}
+
+void StateFetcher::stop() {
+  cancel_download();
+  courier_.reset();
 }
 
 void StateFetcher::send_copy(RoundIndex round, const Digest& digest) {
@@ -94,7 +106,8 @@ void StateFetcher::send_copy(RoundIndex round, const Digest& digest) {
   auto state = state_.find(round, digest);
   auto calls = CoordinatorCalls::create(context_.project, context_.key, threads_.clock(), &context_.line);
   if (state == nullptr || !calls.ok()) return;
-  courier_->send(std::move(*calls), std::move(state));
+  const bool is_cell = context_.manifest.model.experts.piece >= 0;
+  courier_->send(std::move(*calls), is_cell ? context_.manifest.run_id : RunId(), std::move(state));
 }
 
 void StateFetcher::finish(RoundIndex round, const Digest& digest, const Status& status) {

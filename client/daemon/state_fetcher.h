@@ -44,8 +44,8 @@ class StateFetcher {
   // The coordinator may not be called any more: what comes from there, or goes there, ends.
   void leave_coordinator() { courier_->end(); }
 
-  // Waits for what is under way with the coordinator. Nothing may be fetched any more.
-  void stop() { courier_.reset(); }
+  // Ends what is under way, and waits for its end. Nothing may be fetched any more.
+  void stop();
   // Bytes moved to and from the coordinator so far; not after stop().
   [[nodiscard]] std::int64_t wire_bytes() const { return courier_->wire_bytes(); }
 
@@ -55,6 +55,7 @@ class StateFetcher {
 
   // Ends the one before.
   std::shared_ptr<Fetch> begin(RoundIndex round, const Digest& digest);
+  void cancel_download();
   // From any thread.
   void finish(RoundIndex round, const Digest& digest, const Status& status);
   void install(RoundIndex round, const Digest& digest, State state);
@@ -64,8 +65,9 @@ class StateFetcher {
   StateKeeper& state_;
   transport::PeerNetwork& network_;
   const Fetched fetched_;
-  std::shared_ptr<Fetch> fetch_;              // the one that was begun last
-  std::optional<CheckpointCourier> courier_;  // none after stop()
+  std::shared_ptr<Fetch> fetch_;                    // the one that was begun last
+  std::optional<transport::FetchNumber> download_;  // the last one from donors, unless cancelled
+  std::optional<CheckpointCourier> courier_;        // none after stop()
 };
 
 }  // namespace starling::daemon

@@ -1,6 +1,7 @@
 #include "client/daemon/state_keeper.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "shared/base/log.h"
@@ -10,11 +11,44 @@
 
 namespace starling::daemon {
 
-StateKeeper::StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
-                         StateParts parts)
+Result<session::InitialState> load_state(const wire::RunManifest& manifest, session::Trainer& trainer,
+                                         StateParts& parts) {
+  storage::CheckpointStore& checkpoints = parts.checkpoints;
+  session::InitialState initial;
+  while (true) {
+    std::optional<storage::CheckpointInfo> loaded;
+    auto digest = parts.snapshots->change(0, [&]() -> Status {
+      auto newest = checkpoints.load_newest(trainer.state());
+      if (newest.ok()) {
+        loaded = *newest;
+        return {};
+      }
+      if (newest.error().code != ErrorCode::not_found) return newest.error();
+      return trainer.initialize();
+    });
+    if (!digest.ok()) return digest.error().prefixed("prepare the model");
+    initial.digest = *digest;
+    const Status first = state::check_initial_state(manifest, *digest);
+    if (!loaded.has_value()) {
+      STARLING_TRY(first);
+      return initial;
+    }
+    const bool whole = loaded->state_digest == *digest;
+    if (whole && (loaded->round > 0 || first.ok())) {
+      initial.round = loaded->round;
+      return initial;
+    }
+    STARLING_TRY(checkpoints.set_newest_aside(whole ? "it is of round 0, and not the state that the project has signed"
+                                                    : "its content does not have the digest it claims"));
+  }
+}
+
+StateKeeper::StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, session::Trainer& trainer,
+                         MakeInitial make_initial, StateParts parts)
     : threads_(threads),
       manifest_(manifest),
       trainer_(trainer),
+      make_initial_(std::move(make_initial)),
       snapshots_(std::move(parts.snapshots)),
       serving_(std::move(parts.serving)),
       checkpoints_(std::move(parts.checkpoints)),
@@ -61,7 +95,7 @@ Status StateKeeper::restore_previous(RoundIndex round, const Digest& digest) {
 
 Result<std::vector<float>> StateKeeper::make_initial() const {
   std::vector<float> state(floats_);
-  STARLING_TRY(trainer_.make_initial_state(state));
+  STARLING_TRY(make_initial_(state));
   STARLING_TRY(state::check_initial_state(manifest_, state::state_digest(state)));
   return state;
 }

@@ -1,11 +1,13 @@
-// The replica's state on this computer: in the trainer's memory and under its name, the state before the last step, and
-// the checkpoints on disk. Everything that changes or saves the state goes through here.
+// A replica's state on this computer (the model's, the trunk's or a cell's): in its trainer's memory and under its
+// name, the state before the last step, and the checkpoints on disk. Everything that changes or saves the state goes
+// through here.
 //
 // Methods run where steps are taken (run_threads.h), if nothing else is said. Those that put another state in the place
 // of this one run on the trainer thread, and wait for the steps under way.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,18 +16,19 @@
 
 #include "client/daemon/run_threads.h"
 #include "client/daemon/snapshot_keeper.h"
+#include "client/daemon/state_shelf.h"
 #include "client/session/session.h"
+#include "client/session/trainer.h"
 #include "client/storage/audited_states.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/previous_state.h"
-#include "client/trainer_link/trainer_process.h"
 #include "shared/base/ids.h"
 #include "shared/base/result.h"
 #include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
 
-// The state as open_run has opened it; the snapshots are of the trainer's memory.
+// A state as it was opened; the snapshots are of the trainer's memory.
 struct StateParts {
   std::unique_ptr<SnapshotKeeper> snapshots;
   std::shared_ptr<std::atomic<bool>> serving;  // true while others may download the state from here
@@ -33,11 +36,20 @@ struct StateParts {
   storage::PreviousState previous;
 };
 
+// Loads the newest checkpoint whose digest fits its name, or round 0, which begins with the state that the project has
+// signed, into the trainer's memory. Trainer thread.
+Result<session::InitialState> load_state(const wire::RunManifest& manifest, session::Trainer& trainer,
+                                         StateParts& parts);
+
 class StateKeeper {
  public:
-  // `threads` and `manifest` outlive this object. `trainer` is not used after the run has closed it.
-  StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, trainer_link::TrainerProcess& trainer,
-              StateParts parts);
+  // Makes the state of round 0 in as many floats as the state has, without touching the trainer's.
+  using MakeInitial = std::function<Status(std::span<float> into)>;
+
+  // `threads` and `manifest` outlive this object. Neither `trainer` nor make_initial is used after the run has closed
+  // the trainer.
+  StateKeeper(RunThreads& threads, const wire::RunManifest& manifest, session::Trainer& trainer,
+              MakeInitial make_initial, StateParts parts);
 
   // Keeps the state, then steps on the round's average; returns the name of the state after it.
   Result<Digest> step(RoundIndex round, std::span<const float> average);
@@ -64,6 +76,9 @@ class StateKeeper {
 
   // Sets whether others may download the state from here; they may at first. From any thread.
   void serve(bool allowed) { *serving_ = allowed; }
+  // Others may find the state on this shelf, until it is taken off. From any thread.
+  void put_on(StateShelf& shelf) { shelf.put(*snapshots_, serving_); }
+  void take_off(StateShelf& shelf) { shelf.take_away(*snapshots_); }
   // Length of a state in floats. From any thread.
   [[nodiscard]] std::size_t floats() const { return floats_; }
   // See SnapshotKeeper::prove. From any thread.
@@ -81,7 +96,8 @@ class StateKeeper {
  private:
   RunThreads& threads_;
   const wire::RunManifest& manifest_;
-  trainer_link::TrainerProcess& trainer_;
+  session::Trainer& trainer_;
+  const MakeInitial make_initial_;
   std::unique_ptr<SnapshotKeeper> snapshots_;
   std::shared_ptr<std::atomic<bool>> serving_;
   storage::CheckpointStore checkpoints_;

@@ -83,6 +83,12 @@ std::optional<trainer_link::TrainerShare> TrainerWork::allowed_share() const {
   return share_;
 }
 
+bool TrainerWork::take_share() {
+  const auto share = allowed_share();
+  if (share) parts_.process->set_share(*share);
+  return share.has_value();
+}
+
 Result<session::BatchReport> TrainerWork::train(const BatchOrder& order, const wire::SampleRange& samples) {
   trainer_link::TrainerProcess& trainer = *parts_.process;
   if (order.clears) std::fill(order.into.begin(), order.into.end(), 0.0F);
@@ -94,24 +100,21 @@ Result<session::BatchReport> TrainerWork::train(const BatchOrder& order, const w
     const auto share = allowed_share();
     if (!share) return Error{ErrorCode::unavailable, "training is paused"};
     trainer.set_share(*share);
-    auto report = trainer.train_batch(samples, order.into);
+    auto report =
+        instead_.train_batch ? instead_.train_batch(samples, order.into) : trainer.train_batch(samples, order.into);
     if (report.ok() || allowed_share() == share) return report;
   }
 }
 
 Result<session::Evaluation> TrainerWork::evaluate() {
-  const auto share = allowed_share();
-  if (!share) return Error{ErrorCode::unavailable, "training is paused"};
-  parts_.process->set_share(*share);
-  return parts_.process->evaluate();
+  if (!take_share()) return Error{ErrorCode::unavailable, "training is paused"};
+  return instead_.evaluate ? instead_.evaluate() : parts_.process->evaluate();
 }
 
 Result<std::vector<double>> TrainerWork::audit(const wire::SampleRange& samples,
                                                std::span<const wire::SketchedPart> parts,
                                                std::span<const float> parameters) {
-  const auto share = allowed_share();
-  if (!share) return Error{ErrorCode::unavailable, "training is paused"};
-  parts_.process->set_share(*share);
+  if (!take_share()) return Error{ErrorCode::unavailable, "training is paused"};
   std::vector<double> sketches(parts.size() * wire::kSketchFloats);
   STARLING_TRY(parts_.process->audit_batch(samples, parts, parameters, sketches));
   return sketches;
@@ -120,9 +123,7 @@ Result<std::vector<double>> TrainerWork::audit(const wire::SampleRange& samples,
 void TrainerWork::sample_text(const std::string& prompt, int count, double temperature,
                               std::function<void(Result<std::string>)> done) {
   const auto sample = [this, prompt, count, temperature, done] {
-    const auto share = allowed_share();
-    if (!share) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
-    parts_.process->set_share(*share);
+    if (!take_share()) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
     done(writes_tokens_ ? continue_tokens(prompt, count, temperature) : continue_bytes(prompt, count, temperature));
   };
   threads_.on_trainer(sample, [done] { done(Error{ErrorCode::unavailable, "the run was stopped"}); });

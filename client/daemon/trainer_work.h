@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/daemon/permission.h"
@@ -53,6 +54,15 @@ class TrainerWork {
   // Lets everything go. Trainer thread, after stop().
   void close();
 
+  // Computations in the place of the trainer's own (Trainer::train_batch and evaluate).
+  struct Instead {
+    std::function<Result<session::BatchReport>(const wire::SampleRange& samples, std::span<float> into)> train_batch;
+    std::function<Result<session::Evaluation>()> evaluate;
+  };
+  // It comes before the first of them.
+  void train_by(Instead instead) { instead_ = std::move(instead); }
+  // Sets the trainer's share for what is computed next; false: nothing may be. Trainer thread.
+  [[nodiscard]] bool take_share() EXCLUDES(mutex_);
   // Trains a batch with the present share, and begins it again if that changes meanwhile. Trainer thread.
   Result<session::BatchReport> train(const rounds::BatchOrder& order, const wire::SampleRange& samples);
   // Trainer thread.
@@ -76,6 +86,7 @@ class TrainerWork {
 
   RunThreads& threads_;
   TrainerParts parts_;
+  Instead instead_;  // empty: the trainer's own
   const bool writes_tokens_;
   bool resting_ = false;
   CardRules card_;

@@ -72,7 +72,7 @@ struct Request {
   bool ends_audits = false;   // for train_batch: the parameters of audit_parameters are not needed any more
   // Sent beside the bytes. For train_batch, audit_batch and trunk_task of a run with shards: the samples' shard. For
   // audit_parameters: the parameters at which the next audits are (audits.h). For open_tray, the tray; for hold_cell,
-  // the cell's parameters and then its gradient.
+  // the cell's state and then its gradient.
   int data_fd = -1;
   RoundIndex round = 0;    // for step
   int count = 0;           // for sample_tokens: number of tokens; for text_of_tokens: number of last tokens to convert

@@ -21,6 +21,7 @@
 #include "client/trainer_link/sandbox.h"
 #include "client/trainer_link/shared_floats.h"
 #include "client/trainer_link/shared_region.h"
+#include "shared/run/cells.h"
 #include "shared/run/epochs.h"
 #include "shared/run/model_layout.h"
 
@@ -270,9 +271,17 @@ class Workplace {
 
   Status hold_cell(const Request& request) {
     if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no cells"};
+    if (request.cell < 0 || static_cast<std::size_t>(request.cell) >= wire::cells_of(manifest_.model).size()) {
+      return Error{ErrorCode::corrupt, "the model has no such cell"};
+    }
+    const wire::RunManifest cell = wire::piece_of(manifest_, request.cell);
+    const std::size_t parameters = wire::parameter_count(cell.model);
     STARLING_ASSIGN(SharedFloats floats, SharedFloats::attach(request.data_fd));
     const std::span<float> all = floats.all();
-    STARLING_TRY(tasks_->hold(request.cell, all.first(all.size() / 2), all.subspan(all.size() / 2)));
+    if (all.size() != wire::state_size(cell) + parameters) {
+      return Error{ErrorCode::corrupt, "the memory of a cell has another size than its state and its gradient"};
+    }
+    STARLING_TRY(tasks_->hold(request.cell, all.first(parameters), all.last(parameters)));
     cells_[request.cell] = std::move(floats);
     return {};
   }
@@ -281,7 +290,8 @@ class Workplace {
     STARLING_ASSIGN(routing::TrunkTask task, unpack_trunk_task(request.text, tray_.all()));
     if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no tasks"};
     task.samples = request.samples;
-    if (task.step.segment == 0 && task.step.way == routing::Way::forth) STARLING_TRY(map_shard(request));
+    const bool begins = task.step.segment == 0 && task.step.way == routing::Way::forth;
+    if (begins && !task.is_held_out) STARLING_TRY(map_shard(request));
     if (request.begins_sum) tasks_->begin_window();
     return tasks_->run(task);
   }
@@ -311,7 +321,7 @@ class Workplace {
   std::unique_ptr<TrainerFiles> files_;  // must outlive the trainer
   SharedRegion region_;
   SharedFloats tray_;
-  std::map<wire::CellIndex, SharedFloats> cells_;  // each one's parameters, and its gradient
+  std::map<wire::CellIndex, SharedFloats> cells_;  // each one's state, and its gradient
   std::unique_ptr<session::Trainer> trainer_;
   TaskRunner* tasks_;  // null: this trainer has none
   wire::ComputeDevice device_;

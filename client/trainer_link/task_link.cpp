@@ -28,13 +28,14 @@ Status TaskLink::make_tray(std::size_t floats) {
 
 Result<CellMemory> TaskLink::hold(wire::CellIndex cell) {
   VERIFY(cell >= 0 && static_cast<std::size_t>(cell) < cells_.size());
-  const std::size_t count = cells_[static_cast<std::size_t>(cell)].count;
+  const std::size_t gradient = cells_[static_cast<std::size_t>(cell)].count;
+  const std::size_t state = wire::state_size(wire::piece_of(trunk_, cell));
   if (!held_.contains(cell)) {
-    STARLING_ASSIGN(SharedFloats floats, SharedFloats::create(2 * count, "the parameters of experts"));
+    STARLING_ASSIGN(SharedFloats floats, SharedFloats::create(state + gradient, "experts and their optimizer"));
     held_.emplace(cell, std::move(floats));
   }
   const std::span<float> all = held_.at(cell).all();
-  return CellMemory{all.first(count), all.subspan(count)};
+  return CellMemory{all.first(state), all.subspan(state)};
 }
 
 void TaskLink::let_go(wire::CellIndex cell) {
@@ -80,7 +81,7 @@ Result<double> TaskLink::run(const routing::TrunkTask& task) {
   request.text = pack(task, tray_.all());
   request.samples = task.samples;
   UniqueFd shard;
-  if (shard_for_ && task.step.segment == 0 && task.step.way == routing::Way::forth) {
+  if (shard_for_ && !task.is_held_out && task.step.segment == 0 && task.step.way == routing::Way::forth) {
     STARLING_ASSIGN(shard, shard_for_(task.samples));
     request.data_fd = shard.get();
   }

@@ -19,9 +19,9 @@
 
 namespace starling::trainer_link {
 
-// The memory of a cell. The trainer adds to the gradient, and changes nothing else.
+// The memory of a cell. The trainer adds to the gradient, and changes nothing else; the state's owner steps it.
 struct CellMemory {
-  std::span<float> parameters;
+  std::span<float> state;  // [parameters | moments]
   std::span<float> gradient;
 };
 

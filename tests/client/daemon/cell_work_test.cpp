@@ -46,9 +46,11 @@ class Volunteer {
     REQUIRE(made.ok());
     trainer_ = std::move(*made);
     REQUIRE(trainer_->initialize().ok());
-    CellWorkOptions options{.trunk = run_of(wire::kTrunk).manifest, .self = member.id, .codec = codec};
-    work_ =
-        std::make_unique<CellWork>(std::move(options), *member.net, *trainer_, clock_, [this] { calls_wait_ = true; });
+    CellWorkOptions options{.trunk = run_of(wire::kTrunk).manifest, .self = member.id};
+    options.trunk.model.experts.cells.codec = codec;
+    work_ = std::make_unique<CellWork>(
+        std::move(options), *member.net, *trainer_, clock_,
+        CellWork::Listener{[this] { calls_wait_ = true; }, [this](wire::CellIndex) { ++weights_came; }});
     REQUIRE(work_->prepare().ok());
     gradient.resize(trainer_->layout().parameter_count);
   }
@@ -67,12 +69,9 @@ class Volunteer {
         if (holds(other, i)) holders[cell].push_back(members[other]->id);
       }
       if (!holds(number_, i)) continue;
-      const auto parameters = work_->hold(cell);
-      REQUIRE(parameters.ok());
-      const wire::RunManifest manifest = run_of(cell).manifest;
-      std::vector<float> state(wire::state_size(manifest));
-      state::fill_initial_state(manifest, state);
-      std::copy_n(state.begin(), parameters->size(), parameters->begin());
+      const auto state = work_->hold(cell);
+      REQUIRE(state.ok());
+      state::fill_initial_state(run_of(cell).manifest, *state);
       work_->serve_cell(cell, 0);
       held.push_back(cell);
     }
@@ -85,7 +84,10 @@ class Volunteer {
       outcome = work_->train(samples_of(number_), gradient);
       is_done = true;
       while (!stop_) {
-        if (calls_wait_.exchange(false)) work_->serve();
+        if (calls_wait_.exchange(false)) {
+          while (work_->serve()) {
+          }
+        }
         std::this_thread::yield();
       }
     });
@@ -103,6 +105,7 @@ class Volunteer {
   std::vector<wire::CellIndex> held;
   Result<session::BatchReport> outcome = Error{ErrorCode::unavailable, "not trained yet"};
   std::atomic<bool> is_done = false;
+  std::atomic<int> weights_came = 0;
 
  private:
   std::size_t number_;
@@ -149,9 +152,7 @@ struct Swarm {
     const auto take = [&](Volunteer& volunteer, wire::CellIndex cell) {
       const wire::Cell& place = cells[static_cast<std::size_t>(cell)];
       std::vector<float> part(place.count);
-      SampleCount weight = 0;
-      (void)volunteer.work().take_gradient(cell, part, weight);
-      weights[static_cast<std::size_t>(cell)] += weight;
+      weights[static_cast<std::size_t>(cell)] += volunteer.work().take_gradient(cell, part);
       for (std::size_t i = 0; i < part.size(); ++i) whole[place.offset + i] += part[i];
     };
     wait_until([&] {
@@ -242,4 +243,58 @@ TEST_CASE("a holder that is gone is replaced by the other one") {
     CHECK(outcome->samples == kBatch);
     CHECK(outcome->loss_sum == doctest::Approx(whole.losses[i]).epsilon(1e-6));  // each result came from somebody
   }
+}
+
+TEST_CASE("a volunteer that pauses refuses calls at once, ends its window, and goes on when it is over") {
+  Swarm swarm;
+  const Whole whole({0, 1});
+  swarm.volunteers[2]->work().pause(true);
+  for (std::size_t i = 0; i < kVolunteers; ++i) swarm.volunteers[i]->begin();
+  for (const auto& volunteer : swarm.volunteers) {
+    wait_until([&volunteer] { return volunteer->is_done.load(); });
+  }
+  REQUIRE_FALSE(swarm.volunteers[2]->outcome.ok());
+  CHECK(swarm.volunteers[2]->outcome.error().code == ErrorCode::unavailable);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Result<session::BatchReport>& outcome = swarm.volunteers[i]->outcome;
+    REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
+    CHECK(outcome->loss_sum == doctest::Approx(whole.losses[i]).epsilon(1e-6));
+  }
+  Volunteer& paused = *swarm.volunteers[2];
+  paused.end();
+  paused.work().pause(false);
+  paused.is_done = false;
+  paused.begin();
+  wait_until([&paused] { return paused.is_done.load(); });
+  CHECK_MESSAGE(paused.outcome.ok(), paused.outcome.error().message);
+}
+
+TEST_CASE("samples that callers name count once, and not at a state that has taken the place of theirs") {
+  Swarm swarm;
+  swarm.run();
+  (void)swarm.gradient(kVolunteers * kBatch);  // takes what has come
+  Volunteer& volunteer = *swarm.volunteers[0];
+  const wire::CellIndex cell = volunteer.held.front();
+  wire::Weights told;
+  told.cells = {cell};
+  told.samples = {5};
+  std::vector<float> part(wire::cells_of(run_of(wire::kTrunk).manifest.model)[static_cast<std::size_t>(cell)].count);
+  const int before = volunteer.weights_came;
+  REQUIRE(volunteer.work().weighed(swarm.members[1]->id, told).ok());
+  CHECK(volunteer.weights_came == before + 1);
+  CHECK(volunteer.work().take_gradient(cell, part) == 5);
+  CHECK(volunteer.work().take_gradient(cell, part) == 0);
+  REQUIRE(volunteer.work().weighed(swarm.members[1]->id, told).ok());
+  volunteer.work().stop_serving(cell);
+  volunteer.work().serve_cell(cell, 1);
+  CHECK(volunteer.work().take_gradient(cell, part) == 0);
+}
+
+TEST_CASE("nothing is trained while a layer has no holders") {
+  Swarm swarm;
+  swarm.volunteers[0]->work().set_holders({{0, {swarm.members[1]->id}}, {1, {swarm.members[1]->id}}});
+  swarm.volunteers[0]->begin();
+  wait_until([&swarm] { return swarm.volunteers[0]->is_done.load(); });
+  REQUIRE_FALSE(swarm.volunteers[0]->outcome.ok());
+  CHECK(swarm.volunteers[0]->outcome.error().code == ErrorCode::failed_precondition);
 }

@@ -30,7 +30,7 @@ wire::RunManifest manifest() { return trainer_link::testing::tiny_manifest(); }
 struct Computer {
   explicit Computer(const transport::testing::Project& project, const wire::RunManifest& run = manifest())
       : member(project),
-        work(threads.run, run, *member.net,
+        work(threads.run, run, averager_of(*member.net),
              {[this](transport::AverageRequest& request) { offered += request.weight; },
               [this](TimePoint, const AveragingOutcome& outcome) { averaged.set(outcome); }}) {}
   ~Computer() { threads.end(); }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "shared/run/model_layout.h"
+#include "tests/client/trainer_link/decoder_run.h"
 #include "tests/support/temp_dir.h"
 
 using namespace starling;
@@ -102,4 +103,15 @@ TEST_CASE("a manifest from before the first state was signed does not take the p
   CHECK(check_beginning(named, open).error().code == ErrorCode::permission_denied);
   open.run_id = "songs";
   CHECK(check_beginning(named, open).ok());
+}
+
+TEST_CASE("cells get the memory that the owner allows beyond the trunk and others' calls") {
+  const wire::RunManifest trunk = trainer_link::testing::decoder_run("no program", wire::kTrunk, 4).manifest;
+  const auto taken = static_cast<std::int64_t>(wire::memory_needs(trunk).total()) + 256'000'000;
+  CHECK(bytes_for_cells(trunk, {.installed = 8'000'000'000, .allowed = 4'000'000'000}) == 4'000'000'000 - taken);
+  CHECK(bytes_for_cells(trunk, {.installed = 8'000'000'000}) == 8'000'000'000 - taken);
+  CHECK(bytes_for_cells(trunk, {.installed = 8'000'000'000, .allowed = 1'000}) == 0);
+  CHECK(bytes_for_cells(trunk, {}) == 0);
+  CHECK(bytes_for_cells(trunk, {.installed = 8'000'000'000, .cells = 5'000'000}) == 5'000'000);
+  CHECK(bytes_for_cells(trunk, {.installed = 1'000, .cells = 5'000'000}) == 0);
 }

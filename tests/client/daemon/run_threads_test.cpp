@@ -115,3 +115,14 @@ TEST_CASE("who waits for steps finds them taken") {
   goes_on.set_value();
   CHECK(found.get_future().get() == 2);
 }
+
+TEST_CASE("a cell that is stopped leaves the timer to its run") {
+  Daemon daemon;
+  RunThreads cell({daemon.control, daemon.trainer, daemon.coordinator, daemon.clock}, false, [] {});
+  std::promise<void> due;
+  daemon.control.run_and_wait([&] {
+    daemon.run.set_timer(daemon.run.now() + std::chrono::milliseconds(1), [&](TimePoint) { due.set_value(); });
+    cell.stop();
+  });
+  CHECK(due.get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+}

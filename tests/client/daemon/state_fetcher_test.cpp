@@ -46,8 +46,8 @@ struct Replica {
     auto made_calls = CoordinatorCalls::create(known, member.key, threads.clock);
     REQUIRE(made_calls.ok());
     calls = std::move(*made_calls);
-    context.emplace(
-        RunContext{manifest, crypto::PrivateKey::generate().public_key(), 1, known, member.key, files, *calls, line});
+    context.emplace(RunContext{manifest, crypto::PrivateKey::generate().public_key(), 1, known, member.key, files,
+                               *calls, line, files.dir()});
     threads.trainer.run_and_wait([this] { open_state(); });
     threads.on_control([this] {
       fetcher.emplace(threads.run, *context, *keeper, *member.net,
@@ -82,7 +82,7 @@ struct Replica {
     manifest.initial_state_digest = first;
     const session::StateLayout layout = trainer->layout();
     keeper = std::make_unique<StateKeeper>(
-        threads.run, manifest, *trainer,
+        threads.run, manifest, *trainer, [this](std::span<float> into) { return trainer->make_initial_state(into); },
         StateParts{std::move(snapshots),
                    std::make_shared<std::atomic<bool>>(true),
                    {folder / "checkpoints", manifest.run_id, layout.parameter_count, layout.optimizer_vectors},

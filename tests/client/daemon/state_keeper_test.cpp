@@ -25,9 +25,10 @@ struct Replica {
     const auto named = snapshots->change(0, [&] { return trainer->initialize(); });
     REQUIRE(named.ok());
     first = *named;
-    keeper = std::make_unique<StateKeeper>(threads, manifest, *trainer,
-                                           StateParts{std::move(snapshots), std::make_shared<std::atomic<bool>>(true),
-                                                      checkpoints(), storage::PreviousState(folder.path())});
+    keeper = std::make_unique<StateKeeper>(
+        threads, manifest, *trainer, [this](std::span<float> into) { return trainer->make_initial_state(into); },
+        StateParts{std::move(snapshots), std::make_shared<std::atomic<bool>>(true), checkpoints(),
+                   storage::PreviousState(folder.path())});
   }
   [[nodiscard]] storage::CheckpointStore checkpoints() const {
     const session::StateLayout layout = trainer->layout();

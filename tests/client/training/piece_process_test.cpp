@@ -52,10 +52,7 @@ class Alone final : public routing::Window::Mediator {
     for (wire::CellIndex cell = 0; static_cast<std::size_t>(cell) < cells; ++cell) {
       const auto memory = trainer->tasks().hold(cell);
       REQUIRE(memory.ok());
-      wire::RunManifest manifest = options_of(cell).manifest;
-      std::vector<float> state(wire::state_size(manifest));
-      state::fill_initial_state(manifest, state);
-      std::copy_n(state.begin(), memory->parameters.size(), memory->parameters.begin());
+      state::fill_initial_state(options_of(cell).manifest, memory->state);
       cell_memory.push_back(*memory);
       holders.set(cell, {self()});
     }
@@ -81,6 +78,32 @@ class Alone final : public routing::Window::Mediator {
     }
     CHECK(window.outcome().units_lost == 0);
     return window.outcome().loss_sum;
+  }
+
+  // Judges all windows of the held-out text.
+  Result<session::Evaluation> evaluate() {
+    const wire::RunManifest manifest = options_of(wire::kTrunk).manifest;
+    const SampleCount windows = wire::held_out_windows(manifest.data.validation.bytes, manifest.model.context).taken;
+    std::vector<wire::SampleRange> samples;
+    for (SampleCount first = 0; first < windows; first += kMicroBatch) {
+      samples.push_back({.first = first, .count = std::min(kMicroBatch, windows - first)});
+    }
+    events.clear();
+    trainer->tasks().begin_window();
+    routing::WindowOptions held_out = window_options;
+    held_out.is_held_out = true;
+    routing::Window window(held_out, samples, holders, trainer->tasks().tray().first(window_floats), *this);
+    running = &window;
+    window.start();
+    while (!window.is_done()) {
+      REQUIRE_FALSE(events.empty());
+      const auto event = std::move(events.front());
+      events.pop_front();
+      STARLING_TRY(event());
+    }
+    CHECK(window.outcome().samples == windows);
+    CHECK(window.outcome().weights.empty());
+    return trainer->evaluate();
   }
 
   void start_task(const routing::TrunkTask& task) override {
@@ -216,4 +239,21 @@ TEST_CASE("a trainer of a piece trains no batches, and one of a whole model has 
   const auto lost = alone.train(0);
   REQUIRE_FALSE(lost.ok());
   CHECK(lost.error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("held-out text costs a trunk and its cells what it costs the whole model") {
+  auto made = TrainerProcess::create(options_of(wire::kWholeModel));
+  REQUIRE(made.ok());
+  REQUIRE((*made)->initialize().ok());
+  const auto expected = (*made)->evaluate();
+  REQUIRE(expected.ok());
+  Alone alone;
+  CHECK(alone.trainer->evaluate().error().code == ErrorCode::unsupported);  // nothing was judged
+  const auto judged = alone.evaluate();
+  if (!judged.ok()) FAIL(judged.error().message);
+  CHECK(judged->bits_per_byte == doctest::Approx(expected->bits_per_byte).epsilon(1e-6));
+  CHECK(judged->bytes == expected->bytes);
+  CHECK(judged->accuracy == expected->accuracy);
+  CHECK(alone.train(0).ok());
+  CHECK(alone.trainer->evaluate().error().code == ErrorCode::unsupported);
 }

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Three volunteers train a model whose experts are shared out among them, and whoever can be killed is killed once."""
+
+import programs
+import results
+import suite
+from swarm_case import RUN_ID, SwarmCase
+
+CELLS = 4  # two layers with four experts each, in cells of two
+
+
+class SharedModel(SwarmCase):
+    SETTINGS = {
+        "target_batch_size": 48,
+        "micro_batch_size": 8,
+        "checkpoint_rounds": 3,
+        "model": {"architecture": "decoder", "layers": 2, "width": 32, "heads": 2, "context": 32, "vocabulary": 256,
+                  "mlp_width": 64, "expert_rows": 4, "active_experts": 2},
+        "cells": {"experts_per_cell": 2, "holders": 2},
+    }
+
+    def cell_rounds(self):
+        """The round in work of each cell."""
+        return [number for (number,) in self.swarm.coordinator.rows(
+            "SELECT round FROM run WHERE part_of = (SELECT number FROM run WHERE run_id = ?) ORDER BY number", RUN_ID)]
+
+    def wait_for_cells(self, count):
+        """Waits until each cell has had this many more rounds."""
+        goals = [number + count for number in self.cell_rounds()]
+        programs.wait_until(lambda: all(now >= goal for now, goal in zip(self.cell_rounds(), goals)),
+                            f"{count} more rounds of each cell")
+
+    def holders(self):
+        return self.swarm.coordinator.run_status(RUN_ID).get("cell_holders", [])
+
+    def wait_for_holders(self, least):
+        programs.wait_until(lambda: len(self.holders()) == CELLS and min(self.holders()) >= least,
+                            f"{least} holders of each cell")
+
+    def test_1_each_cell_finds_its_holders_and_all_pieces_step(self):
+        self.wait_for_holders(2)
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+        self.wait_for_cells(3)
+
+    def test_2_who_serves_is_credited(self):
+        programs.wait_until(lambda: len(self.swarm.coordinator.rows(
+            "SELECT DISTINCT line.account_id FROM contribution AS line JOIN run ON run.number = line.run "
+            "WHERE run.part_of IS NOT NULL")) == 3, "credit of three volunteers for cells")
+
+    def test_3_a_holder_that_is_killed_is_replaced_and_comes_back(self):
+        victim, *others = self.swarm.volunteers
+        victim.daemon.kill()
+        self.wait_for_rounds(others, 3)
+        self.wait_for_cells(2)
+        victim.start()
+        self.wait_for_rounds([victim], 2)
+        self.wait_for_holders(2)
+
+    def test_4_a_coordinator_that_starts_again_goes_on_with_the_same_holders(self):
+        before = self.cell_rounds()
+        self.swarm.coordinator.servers[0].kill()
+        self.swarm.coordinator.serve()
+        self.wait_for_holders(2)
+        self.wait_for_rounds(self.swarm.volunteers, 2)
+        self.wait_for_cells(2)
+        self.assertTrue(all(now >= then for now, then in zip(self.cell_rounds(), before)))
+
+    def test_5_the_loss_falls(self):
+        begin = 5.5  # of bytes that are guessed: ln 256
+        programs.wait_until(lambda: 0 < self.loss() < begin - 1.5, "a loss well below that of guessing")
+
+    def test_6_the_pieces_make_one_model(self):
+        folder = self.folder / "model"
+
+        def exported():
+            return self.swarm.coordinator.command("run", "export", self.swarm.coordinator.folder, RUN_ID, folder,
+                                                  check=False).returncode == 0
+
+        programs.wait_until(exported, "copies of all pieces")
+        self.assertTrue((folder / "model.safetensors").stat().st_size > 0)
+
+    def test_7_a_pause_ends_what_is_computed_for_others_and_they_go_on(self):
+        paused, *others = self.swarm.volunteers
+        paused.command("pause")
+        self.wait_for_rounds(others, 3)
+        self.wait_for_cells(2)
+        paused.command("resume")
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+
+    def test_8_in_the_end_all_sides_agree(self):
+        self.assert_all_sides_agree(12)
+        for cell in range(CELLS):
+            journals = {volunteer.name: programs.read_journal(volunteer.folder / "cells" / f"c{cell}" / "rounds.jsonl")
+                        for volunteer in self.swarm.volunteers}
+            accepted, rounds, disagreements = results.compare_journals(journals)
+            self.assertEqual(disagreements, [])
+            self.assertGreaterEqual(rounds, 8)
+            self.assertGreater(accepted, 0)
+
+
+if __name__ == "__main__":
+    suite.main()
