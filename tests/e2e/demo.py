@@ -29,6 +29,12 @@ RUN_ID = "demo"
 BATCH = 96  # samples in a round
 SAMPLES_PER_CORE_S = 100  # for the model below
 AUDIT_RATE = 0.25  # with a liar
+MODELS = ("gpt", "moe")
+# The mixture of experts: sixteen experts with 1.6 of its 1.8 million parameters, in eight cells.
+MOE_VOLUNTEERS = 5
+MOE_CELLS_EACH = 4  # a volunteer has memory for half of them
+MOE_CELL_BYTES = 6.5e6  # that holding one takes: its state, and all vectors of its gradients
+MOE_SAMPLES_PER_CORE_S = 40
 
 
 def phase(argument):
@@ -40,7 +46,10 @@ def phase(argument):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
-    parser.add_argument("--volunteers", type=int, default=3, metavar="N", help="daemons to start (3)")
+    parser.add_argument("--model", choices=MODELS, default=MODELS[0],
+                        help="gpt: everybody holds the whole model; moe: a mixture of experts, of which nobody may hold more "
+                             "than half (gpt)")
+    parser.add_argument("--volunteers", type=int, metavar="N", help=f"daemons to start (3; moe: {MOE_VOLUNTEERS})")
     parser.add_argument("--minutes", type=float, default=5, metavar="M", help="how long to train (5)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the summary to FILE, too")
     parser.add_argument("--chaos", action="store_true",
@@ -53,6 +62,12 @@ def parse_arguments(arguments):
     parser.add_argument("--spent", type=phase, action="append", default=[], metavar="PHASE=SECONDS,CPU",
                         help="what was done before, and how long it took; printed with the first round's seconds")
     options = parser.parse_args(arguments)
+    if options.volunteers is None:
+        options.volunteers = MOE_VOLUNTEERS if options.model == "moe" else 3
+    if options.model == "moe" and options.liar:
+        parser.error("--liar: the work of experts is not checked; see docs/audits.md")
+    if options.model == "moe" and options.volunteers < 4:
+        parser.error("--volunteers: moe needs four at least, since each may hold half of the model, which is held twice")
     if not 1 <= options.volunteers <= VOLUNTEERS_MAX:
         parser.error(f"--volunteers: from 1 to {VOLUNTEERS_MAX}")
     if not 0 < options.minutes <= 24 * 60:
@@ -66,7 +81,20 @@ def run_settings(options):
     """The manifest of a model that learns something within minutes on two cores."""
     cores = min(os.cpu_count() or 1, options.volunteers * threads_each(options.volunteers))
     # The learning rate falls to its end as the time runs out, at the speed of an ordinary processor.
-    rounds = options.minutes * 60 * cores * SAMPLES_PER_CORE_S / BATCH
+    speed = MOE_SAMPLES_PER_CORE_S if options.model == "moe" else SAMPLES_PER_CORE_S
+    rounds = options.minutes * 60 * cores * speed / BATCH
+    if options.model == "moe":
+        return {
+            "run_id": RUN_ID,
+            "title": "Fortunes, by experts",
+            "target_batch_size": BATCH,
+            "micro_batch_size": 8,
+            "checkpoint_rounds": 20,
+            "model": {"architecture": "decoder", "layers": 2, "width": 128, "heads": 4, "context": 128, "mlp_width": 256,
+                      "expert_rows": 4, "expert_columns": 2, "active_experts": 2},
+            "cells": {"experts_per_cell": 2, "holders": 2},
+            "schedule": {"warmup_rounds": 30, "total_rounds": max(60, int(rounds))},
+        }
     return {
         "run_id": RUN_ID,
         "title": "Fortunes",
@@ -223,6 +251,9 @@ def run_demo(options, folder, out):
         print("ready to train: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds, _ in options.spent), file=out)
     begun, cpu_before = time.monotonic(), cpu_seconds()
     swarm = Swarm(folder, options.volunteers + options.liar)
+    if options.model == "moe":
+        for volunteer in swarm.volunteers:
+            volunteer.PREFERENCES = {**volunteer.PREFERENCES, "cells_max_gb": MOE_CELLS_EACH * MOE_CELL_BYTES / 1e9}
     if options.liar:
         swarm.give_false_trainer(swarm.volunteers[-1], "zeros")
     try:

@@ -58,6 +58,43 @@ def volunteer_lines(statuses):
                f"{number(status.get('samples_per_s'), 1):>6}/s  {what}")
 
 
+def cell_lines(statuses):
+    """Who holds which experts of a shared model, and the share of its layer's tokens that each expert has had."""
+    shared = [s["cells"] for s in statuses.values() if s and s.get("cells")]
+    if not shared:
+        return
+    load, holders = {}, {}
+    for name, status in statuses.items():
+        for held in ((status or {}).get("cells") or {}).get("held", []):
+            holders.setdefault(held["cell"], []).append(name.removeprefix("volunteer-"))
+            for place, units in enumerate(held["units"]):
+                expert = (held["layer"], held["first_expert"] + place)
+                load[expert] = load.get(expert, 0) + units
+    yield ""
+    yield "  experts held: " + "  ".join(
+        f"{cell}:{'+'.join(holders[cell]) if cell in holders else 'nobody'}" for cell in range(shared[0]["all"]))
+    for layer in sorted({layer for layer, _ in load}):
+        units = [load[expert] for expert in sorted(load) if expert[0] == layer]
+        whole = sum(units) or 1
+        yield f"  load, layer {layer}: " + " ".join(f"{100 * each / whole:.0f}" for each in units) + " % by expert"
+
+
+class CallRate:
+    """Calls to experts that all volunteers together answer in a second, from one look to the next."""
+
+    def __init__(self):
+        self.before = None
+
+    def note(self, statuses):
+        """The rate since the last call; None: not known."""
+        counts = {name: s["cells"]["calls_answered"] for name, s in statuses.items() if s and s.get("cells")}
+        before, self.before = self.before, (time.monotonic(), counts)
+        if before is None or not counts:
+            return None
+        more = sum(max(0, count - before[1].get(name, count)) for name, count in counts.items())
+        return more / max(1e-3, self.before[0] - before[0])
+
+
 class View:
     def __init__(self, out, headline):
         self.out = out
@@ -65,6 +102,7 @@ class View:
         self.live = out.isatty()
         self.drawn = 0
         self.last_plain = 0.0
+        self.calls = CallRate()
         if not self.live:
             print(headline, file=out, flush=True)
 
@@ -72,14 +110,19 @@ class View:
         if not self.live:
             if time.monotonic() - self.last_plain >= PLAIN_EVERY_S:
                 self.last_plain = time.monotonic()
-                print(summary_line(statuses, seconds_left), file=self.out, flush=True)
+                print(self.summary(statuses, seconds_left), file=self.out, flush=True)
             return
-        lines = [self.headline, "", summary_line(statuses, seconds_left), ""] + list(volunteer_lines(statuses))
+        lines = [self.headline, "", self.summary(statuses, seconds_left), ""]
+        lines += [*volunteer_lines(statuses), *cell_lines(statuses)]
         up = f"\x1b[{self.drawn}F" if self.drawn else ""
         # Lines are cut by the terminal, not wrapped: a wrapped line would break the count of lines to go up.
         self.out.write(up + "\x1b[?7l" + "".join(f"\x1b[2K{line}\n" for line in lines) + "\x1b[?7h")
         self.out.flush()
         self.drawn = len(lines)
+
+    def summary(self, statuses, seconds_left):
+        rate = self.calls.note(statuses)
+        return summary_line(statuses, seconds_left) + (f"  {number(rate, 0)} calls/s" if rate is not None else "")
 
     def note(self, message):
         """Prints a line that stays: the block continues below it."""
