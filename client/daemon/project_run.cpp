@@ -395,8 +395,8 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   reach_.describe(stats, status.reach);
   status.network.upload_bytes_per_s = stats.upload_bytes_per_s;
   status.network.download_bytes_per_s = stats.download_bytes_per_s;
-  status.network.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent;
-  status.network.bytes_received = stats.round_bytes_received + stats.state_bytes_received;
+  status.network.bytes_sent = stats.round_bytes_sent + stats.state_bytes_sent + stats.call_bytes_sent;
+  status.network.bytes_received = stats.round_bytes_received + stats.state_bytes_received + stats.call_bytes_received;
 }
 
 std::string ProjectRun::limit_warning(const Permission& permission) const {

@@ -8,8 +8,10 @@
 namespace starling::core {
 namespace {
 
-// Longer than the longest time between two calls, and than a computer takes to start again.
+// Longer than a computer takes to start again: it comes back to the cells that are on its disk.
 constexpr Duration kForgetAfter = std::chrono::seconds(30);
+// Longer than the longest time between two calls. Where all holders of a cell are silent for so long, it gets another.
+constexpr Duration kSilentAfter = std::chrono::seconds(11);
 constexpr Duration kSweepEvery = std::chrono::seconds(1);
 
 bool can_be_called(const wire::Endpoint& at) { return at.port != 0; }
@@ -86,7 +88,7 @@ void CellBook::deal(TimePoint now) {
   if (!changed_) return;
   changed_ = false;
   take_back_beyond_room();
-  fill();
+  fill(now);
   end_surplus();
   begin_move();
   renew_table();
@@ -105,17 +107,21 @@ void CellBook::take_back_beyond_room() {
   }
 }
 
-// Deals cells that have too few holders: first those that have the fewest.
-void CellBook::fill() {
+// Deals cells that have too few holders: first those that have the fewest. A cell whose holders are all silent has
+// none.
+void CellBook::fill(TimePoint now) {
+  const auto is_silent = [&](const PeerId& peer) { return now - volunteers_.at(peer).called > kSilentAfter; };
   std::set<std::pair<int, wire::CellIndex>> lacking;
   for (std::size_t number = 0; number < cells_.size(); ++number) {
-    const auto holders = static_cast<int>(cells_[number].dealt.size());
-    if (holders < plan_.holders) lacking.emplace(holders, static_cast<wire::CellIndex>(number));
+    const std::set<PeerId>& dealt = cells_[number].dealt;
+    const bool is_lost = std::all_of(dealt.begin(), dealt.end(), is_silent);
+    const int holders = is_lost ? plan_.holders - 1 : static_cast<int>(dealt.size());
+    if (holders < plan_.holders) lacking.emplace(dealt.empty() ? 0 : holders, static_cast<wire::CellIndex>(number));
   }
   while (!lacking.empty()) {
     const auto [holders, cell] = *lacking.begin();
     lacking.erase(lacking.begin());
-    Entry* const best = best_for(cell);
+    Entry* const best = best_for(now, cell);
     if (best == nullptr) continue;
     give(cell, *best);
     if (holders + 1 < plan_.holders) lacking.emplace(holders + 1, cell);
@@ -124,7 +130,7 @@ void CellBook::fill() {
 
 // The volunteer with room to which the cell goes: an account of its own comes first, then whether others can call it
 // where nobody who holds the cell can be called, then the least load. Null: nobody has room.
-CellBook::Entry* CellBook::best_for(wire::CellIndex cell) {
+CellBook::Entry* CellBook::best_for(TimePoint now, wire::CellIndex cell) {
   std::set<AccountId> accounts;
   for (const PeerId& peer : holders_of(cell).dealt) accounts.insert(volunteers_.at(peer).account);
   const bool has_callable = spread(cell, nullptr, nullptr).second;
@@ -135,7 +141,8 @@ CellBook::Entry* CellBook::best_for(wire::CellIndex cell) {
   Entry* best = nullptr;
   for (Entry& entry : volunteers_) {
     const Volunteer& volunteer = entry.second;
-    if (volunteer.cells.contains(cell) || !has_room(volunteer, cell)) continue;
+    const bool is_silent = now - volunteer.called > kSilentAfter;
+    if (is_silent || volunteer.cells.contains(cell) || !has_room(volunteer, cell)) continue;
     if (best == nullptr || rank(volunteer) < rank(best->second)) best = &entry;
   }
   return best;

@@ -74,8 +74,8 @@ class CellBook {
   void take_back(wire::CellIndex cell, const PeerId& from);
   void forget(const PeerId& peer);
   void take_back_beyond_room();
-  void fill();
-  [[nodiscard]] Entry* best_for(wire::CellIndex cell);
+  void fill(TimePoint now);
+  [[nodiscard]] Entry* best_for(TimePoint now, wire::CellIndex cell);
   [[nodiscard]] Spread spread(wire::CellIndex cell, const PeerId* without, const PeerId* with) const;
   void end_surplus();
   void begin_move();

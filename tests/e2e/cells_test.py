@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Three volunteers train a model whose experts are shared out among them, and whoever can be killed is killed once."""
 
+import time
+
 import programs
 import results
 import suite
@@ -9,7 +11,7 @@ from swarm_case import RUN_ID, SwarmCase
 CELLS = 4  # two layers with four experts each, in cells of two
 
 
-class SharedModel(SwarmCase):
+class CellsCase(SwarmCase):
     SETTINGS = {
         "target_batch_size": 48,
         "micro_batch_size": 8,
@@ -37,6 +39,8 @@ class SharedModel(SwarmCase):
         programs.wait_until(lambda: len(self.holders()) == CELLS and min(self.holders()) >= least,
                             f"{least} holders of each cell")
 
+
+class SharedModel(CellsCase):
     def test_1_each_cell_finds_its_holders_and_all_pieces_step(self):
         self.wait_for_holders(2)
         self.wait_for_rounds(self.swarm.volunteers, 3)
@@ -96,6 +100,32 @@ class SharedModel(SwarmCase):
             self.assertEqual(disagreements, [])
             self.assertGreaterEqual(rounds, 8)
             self.assertGreater(accepted, 0)
+
+
+class SoleHolders(CellsCase):
+    """Each cell has one holder: what is lost with it comes back from the copy that the coordinator keeps."""
+
+    VOLUNTEERS = 2
+    SETTINGS = {**CellsCase.SETTINGS, "cells": {"experts_per_cell": 2, "holders": 1}}
+
+    def kept_round(self, cell):
+        """The round of the newest copy of the cell's state, 0 if there is none."""
+        return self.swarm.coordinator.rows(
+            "SELECT coalesce(max(round), 0) FROM checkpoint WHERE run_id = ?", f"{RUN_ID}.c{cell}")[0][0]
+
+    def test_a_sole_holder_that_is_gone_costs_rounds_since_its_copy(self):
+        self.wait_for_holders(1)
+        programs.wait_until(lambda: all(self.kept_round(cell) > 0 for cell in range(CELLS)), "copies of all cells")
+        victim, other = self.swarm.volunteers
+        held = [each["cell"] for each in victim.status()["cells"]["held"]]
+        self.assertTrue(held)
+        self.swarm.lose(victim)
+        lost_at = time.monotonic()
+        self.wait_for_holders(1)
+        self.wait_for_rounds([other], 2)
+        print(f"back after {time.monotonic() - lost_at:.1f} s")
+        adopted = [line for line in self.swarm.coordinator.server.log().splitlines() if "the run goes on from the copy" in line]
+        self.assertEqual(len(adopted), len(held))
 
 
 if __name__ == "__main__":

@@ -131,6 +131,22 @@ TEST_CASE(
   for (const int holders : swarm.book.cover().holders) CHECK(holders <= 3);
 }
 
+TEST_CASE("a cell whose only holder is silent gets another soon, and lets the first one go once it has two") {
+  Swarm swarm(2, 1);
+  swarm.join(0, 20);
+  swarm.run();
+  swarm.join(1, 20);
+  const Swarm::Member gone = swarm.members[0];
+  swarm.members.erase(0);
+  swarm.run(8);
+  CHECK(swarm.least() == 0);
+  swarm.run(6);
+  CHECK(swarm.least() == 1);
+  swarm.members[0] = gone;  // it was away for less than it takes to be forgotten
+  swarm.run(20);
+  CHECK(swarm.book.cover().holders == std::vector<int>(2, 1));
+}
+
 TEST_CASE("who leaves with a word is replaced at once") {
   Swarm swarm(4);
   for (int number = 0; number < 3; ++number) swarm.join(number, 40);
