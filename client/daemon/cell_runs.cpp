@@ -157,6 +157,7 @@ void CellRuns::take_table(const wire::CellTable& table) {
     if (member.peer == self.peer) self = member;
   }
   trunk_.network.link_with_holders(table.members, self);
+  // In the middle of a window, too: its calls to a holder that has let go would be refused until it ends.
   work_->soon([this, holders = holders_by(table)] {
     work_->set_holders(holders);
     trunk_.threads.deliver([this](TimePoint now) { listener_.holders_changed(now); });

@@ -14,7 +14,7 @@ namespace starling::daemon {
 namespace {
 
 constexpr Duration kWaitMax = std::chrono::seconds(1);
-constexpr Duration kNotHeldFor = std::chrono::seconds(5);  // a holder that has let go, or paused, is left alone
+constexpr Duration kNotHeldFor = std::chrono::seconds(1);  // a holder that has let go, or paused, is left alone
 constexpr RoundIndex kNotNow = -1;  // the round of a cell whose state is not the swarm's at the moment: callers wait
 constexpr Duration kRetryAfter = std::chrono::seconds(1);  // the trainer is started again within that
 constexpr Duration kRefusedMin = std::chrono::milliseconds(20);

@@ -78,7 +78,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   void stop_serving(wire::CellIndex cell) EXCLUDES(mutex_);
   // Runs the errands before.
   void let_go(wire::CellIndex cell) EXCLUDES(mutex_);
-  // Who holds each cell, in place of those before; others among them than this volunteer need links with it.
+  // Who holds each cell, in place of those before, for a window under way, too; others among them than this volunteer
+  // need links with it.
   void set_holders(const std::map<wire::CellIndex, std::vector<PeerId>>& holders);
   // Computes a window of these samples, and adds the trunk's gradient, summed over samples, to `into`. On failure
   // `into` is untouched, though others may hold some gradient of its samples. failed_precondition while a layer has no
