@@ -270,6 +270,8 @@ Result<double> Volunteer::compute(const routing::TrunkTask& task) {
     case routing::Way::back:
       STARLING_TRY(trunk_tasks.back(id, task.inputs_gradient, task.results));
       return 0.0;
+    case routing::Way::judge:
+      break;  // nobody measures here
   }
   return 0.0;
 }

@@ -38,6 +38,7 @@ TEST_CASE("what is wrong with this computer is shown, one line each") {
 TEST_CASE("a volunteer sees how much of a shared model is here, and that others use it") {
   wire::DaemonStatus status;
   status.phase = wire::DaemonPhase::training;
+  status.membership.project = "gutenberg";
   CHECK(cli::format_status(status).find("experts") == std::string::npos);
   status.cells = wire::CellsStatus{8, {{2, 1, 4, {10, 20}}, {3, 1, 6, {0, 5}}}, 77};
   CHECK(cli::format_status(status).find("  experts    2 of 8 parts of the model are here; 77 calls answered\n") !=
