@@ -13,6 +13,10 @@
 namespace starling::daemon {
 namespace {
 
+// Most tokens that are predicted to measure a model: a quarter of what a model that is whole takes, since all of them
+// cross the network.
+constexpr SampleCount kEvaluatedTokensMax = wire::kEvaluatedTokensMax / 4;
+constexpr std::int64_t kLostOneIn = 100;  // units, at most, without which a measurement still stands
 constexpr Duration kWaitMax = std::chrono::seconds(1);
 constexpr Duration kNotHeldFor = std::chrono::seconds(1);  // a holder that has let go, or paused, is left alone
 constexpr RoundIndex kNotNow = -1;  // the round of a cell whose state is not the swarm's at the moment: callers wait
@@ -216,10 +220,14 @@ Result<session::Evaluation> CellWork::evaluate() {
   own_.has_to_be_whole = true;
   const wire::DataOptions& data = options_.trunk.data;
   const std::int64_t tokens = data.kind == wire::DataKind::bytes ? data.validation.bytes : data.validation_items;
-  const SampleCount windows = wire::held_out_windows(tokens, options_.trunk.model.context).taken;
+  const wire::HeldOutWindows windows = wire::held_out_windows(tokens, options_.trunk.model.context);
+  const SampleCount batch = options_.trunk.micro_batch_size;
+  const SampleCount batches = (windows.taken + batch - 1) / batch;
+  const SampleCount taken = std::clamp<SampleCount>(kEvaluatedTokensMax / (windows.scored * batch), 1, batches);
   std::vector<wire::SampleRange> pieces;
-  for (SampleCount first = 0; first < windows; first += options_.trunk.micro_batch_size) {
-    wire::SampleRange all{.first = first, .count = std::min(options_.trunk.micro_batch_size, windows - first)};
+  for (SampleCount i = 0; i < taken; ++i) {
+    const SampleCount first = i * batches / taken * batch;
+    const wire::SampleRange all{.first = first, .count = std::min(batch, windows.taken - first)};
     for (const wire::SampleRange& piece : pieces_of(all)) pieces.push_back(piece);
   }
   routing::WindowOptions options = window_options(options_);
@@ -249,7 +257,10 @@ Status CellWork::run_window(Window& window) {
     const MutexLock lock(mutex_);
     return signals_.is_paused;
   };
-  const auto is_spoilt = [&] { return own_.has_to_be_whole && window.outcome().units_lost > 0; };
+  const auto is_spoilt = [&] {
+    const Window::Outcome& outcome = window.outcome();
+    return own_.has_to_be_whole && outcome.units_lost * kLostOneIn > outcome.units + outcome.units_lost;
+  };
   window.start();
   while (!window.is_done() && !is_spoilt()) {
     if (is_paused()) return Error{ErrorCode::unavailable, "training is paused"};
@@ -266,7 +277,7 @@ Status CellWork::run_window(Window& window) {
     }
   }
   if (!is_spoilt()) return {};
-  return Error{ErrorCode::unavailable, "measure the model: experts did not answer for some of the tokens"};
+  return Error{ErrorCode::unavailable, "measure the model: experts did not answer for too many of the tokens"};
 }
 
 void CellWork::wait(const Window& window) {

@@ -86,7 +86,7 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // experts that anybody holds.
   Result<session::BatchReport> train(const wire::SampleRange& samples, std::span<float> into);
   // Measures the trunk and the cells as their holders have them on the held-out text. Errors as for train();
-  // unavailable where experts did not answer for some tokens.
+  // unavailable where experts did not answer for too many tokens.
   Result<session::Evaluation> evaluate();
   // Runs the errands, and answers a batch of the calls that wait. Returns whether there was one: more may wait.
   bool serve() EXCLUDES(mutex_);
@@ -121,7 +121,7 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Those of the window under way, and its task.
   struct OwnCalls {
     RoundIndex round = 0;
-    bool has_to_be_whole = false;              // the window is of no use once units of it are lost
+    bool has_to_be_whole = false;              // the window is of no use without some of its units
     std::optional<routing::TrunkTask> task{};  // to be computed next
     std::map<Place, Hash128> open{};
     // The ids of those on the way forth, for the way back.
