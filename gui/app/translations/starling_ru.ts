@@ -2153,6 +2153,10 @@ Free software under the GNU General Public License, version 3 or later.</source>
         <translation>Доля памяти в остальное время</translation>
     </message>
     <message>
+        <source>Of it, for parts of large models, at most</source>
+        <translation>Из неё на части больших моделей не более</translation>
+    </message>
+    <message>
         <source>Share of the graphics card&apos;s memory</source>
         <translation>Доля памяти видеокарты</translation>
     </message>

@@ -138,5 +138,5 @@ TEST_CASE("the window offers no number that the daemon refuses, and all that a c
       CHECK(wire::set_preference(preferences, info.name, text).ok());
     }
   }
-  CHECK(ranged == 16);
+  CHECK(ranged == 17);
 }
