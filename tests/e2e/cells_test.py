@@ -31,7 +31,7 @@ class CellsCase(SwarmCase):
     def wait_for_cells(self, count):
         """Waits until each cell has had this many more rounds."""
         goals = [number + count for number in self.cell_rounds()]
-        programs.wait_until(lambda: all(now >= goal for now, goal in zip(self.cell_rounds(), goals)),
+        programs.wait_until(lambda: all(reached >= goal for reached, goal in zip(self.cell_rounds(), goals)),
                             f"{count} more rounds of each cell")
 
     def holders(self):
@@ -69,7 +69,7 @@ class SharedModel(CellsCase):
         self.wait_for_holders(2)
         self.wait_for_rounds(self.swarm.volunteers, 2)
         self.wait_for_cells(2)
-        self.assertTrue(all(now >= then for now, then in zip(self.cell_rounds(), before)))
+        self.assertTrue(all(after >= first for after, first in zip(self.cell_rounds(), before)))
 
     def test_5_the_loss_falls(self):
         begin = 5.5  # of bytes that are guessed: ln 256
