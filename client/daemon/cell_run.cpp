@@ -42,8 +42,9 @@ session::SessionOptions session_options(const RunContext& context, const storage
 // The cell is held, and its memory is `memory`.
 Result<CellParts> open_held(RunContext context, CellWork& work, std::span<float> memory, const Clock& clock) {
   const wire::CellIndex cell = context.manifest.model.experts.piece;
-  const auto gather = [&work, cell](std::span<float> into) { return work.take_gradient(cell, into); };
-  auto trainer = std::make_unique<CellTrainer>(context.manifest, memory, gather, clock);
+  CellTrainer::Source source{[&work, cell](std::span<float> into) { return work.take_gradient(cell, into); },
+                             [&work, cell] { work.on_stepped(cell); }};
+  auto trainer = std::make_unique<CellTrainer>(context.manifest, memory, std::move(source), clock);
   const session::StateLayout layout = trainer->layout();
   StateParts state{
       std::make_unique<SnapshotKeeper>(trainer->state(), wire::state_form(context.manifest)),

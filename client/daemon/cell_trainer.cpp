@@ -14,10 +14,10 @@ Error only_for_others() {
 
 }  // namespace
 
-CellTrainer::CellTrainer(const wire::RunManifest& cell, std::span<float> state, Gather gather, const Clock& clock)
+CellTrainer::CellTrainer(const wire::RunManifest& cell, std::span<float> state, Source source, const Clock& clock)
     : manifest_(cell),
       state_(state),
-      gather_(std::move(gather)),
+      source_(std::move(source)),
       clock_(clock),
       optimizer_(manifest_),
       journal_(std::make_unique<optim::StepJournal>()),
@@ -37,7 +37,7 @@ Status CellTrainer::make_initial_state(std::span<float> into) const {
 }
 
 Result<session::BatchReport> CellTrainer::train_batch(const wire::SampleRange& /*samples*/, std::span<float> into) {
-  const SampleCount samples = gather_(into);
+  const SampleCount samples = source_.take(into);
   if (samples == 0) return Error{ErrorCode::failed_precondition, "waiting for gradients of others' samples"};
   const TimePoint now = clock_.now();
   return session::BatchReport{samples, 0, to_seconds(now - std::exchange(gathered_at_, now))};
@@ -47,7 +47,9 @@ Result<session::BatchReport> CellTrainer::train_batch(const wire::SampleRange& /
 // be used is refused before anything changes.
 Status CellTrainer::step(RoundIndex round, std::span<const float> gradient) {
   journal_->clear();
-  return optimizer_.step(round, gradient, state_, *journal_);
+  STARLING_TRY(optimizer_.step(round, gradient, state_, *journal_));
+  source_.on_stepped();
+  return {};
 }
 
 Result<session::Evaluation> CellTrainer::evaluate() { return only_for_others(); }

@@ -1,5 +1,6 @@
 // The Trainer of one cell that this computer holds. Its state is memory that the trainer's child shares, its gradients
-// are those of calls that the child has answered for others, and its steps are taken here: the child only computes.
+// are those of calls that the child has answered for others, and its rounds' steps are taken here: the child only
+// computes.
 #pragma once
 
 #include <functional>
@@ -18,12 +19,15 @@ namespace starling::daemon {
 // Trainer thread, like every Trainer; a step never runs beside a task of the child.
 class CellTrainer final : public session::Trainer {
  public:
-  // CellWork::take_gradient of the cell.
-  using Gather = std::function<SampleCount(std::span<float> into)>;
+  // The cell's part in the work with all of them.
+  struct Source {
+    std::function<SampleCount(std::span<float> into)> take;  // CellWork::take_gradient
+    std::function<void()> on_stepped;                        // CellWork::on_stepped
+  };
 
   // `cell`: the cell's manifest (wire::piece_of). `state` has wire::state_size floats of it. It and the clock outlive
   // this object.
-  CellTrainer(const wire::RunManifest& cell, std::span<float> state, Gather gather, const Clock& clock);
+  CellTrainer(const wire::RunManifest& cell, std::span<float> state, Source source, const Clock& clock);
 
   [[nodiscard]] session::StateLayout layout() const override;
   std::span<float> state() override { return state_; }
@@ -41,7 +45,7 @@ class CellTrainer final : public session::Trainer {
  private:
   const wire::RunManifest manifest_;
   const std::span<float> state_;
-  const Gather gather_;
+  const Source source_;
   const Clock& clock_;
   const optim::Optimizer optimizer_;
   const std::unique_ptr<optim::StepJournal> journal_;  // the daemon's end is that of the state, too

@@ -115,6 +115,7 @@ CellWork::CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer
       clock_(clock),
       listener_(std::move(listener)),
       cells_(wire::cells_of(options_.trunk.model)),
+      held_(options_.trunk, trainer_.tasks()),
       desk_(desk_options(options_)) {
   net_.take_calls_by(this);
 }
@@ -132,24 +133,20 @@ Status CellWork::prepare() {
 }
 
 Result<std::span<float>> CellWork::hold(wire::CellIndex cell) {
-  STARLING_ASSIGN(const trainer_link::CellMemory memory, trainer_.tasks().hold(cell));
-  HeldCell& held = held_[cell];
-  held.memory = memory;
-  held.sum.assign(memory.gradient.size(), 0.0F);
+  STARLING_ASSIGN(const std::span<float> state, held_.hold(cell));
   const MutexLock lock(mutex_);
   desk_.hold(cell, cells_[static_cast<std::size_t>(cell)].experts, kNotNow);
-  return memory.state;
+  return state;
 }
 
 void CellWork::serve_cell(wire::CellIndex cell, RoundIndex round) {
-  held_.at(cell).round = round;
+  held_.serve(cell, round);
   const MutexLock lock(mutex_);
   desk_.set_round(cell, round);
 }
 
 void CellWork::stop_serving(wire::CellIndex cell) {
-  std::vector<float>& sum = held_.at(cell).sum;
-  std::fill(sum.begin(), sum.end(), 0.0F);
+  held_.stop(cell);
   const MutexLock lock(mutex_);
   for (const serving::CallKey& key : desk_.let_go(cell))
     refuse(key, {wire::RefusalReason::stepping, in_ms(kRetryAfter)});
@@ -159,8 +156,7 @@ void CellWork::stop_serving(wire::CellIndex cell) {
 
 void CellWork::let_go(wire::CellIndex cell) {
   run_errands();
-  if (held_.erase(cell) == 0) return;
-  trainer_.tasks().let_go(cell);
+  if (!held_.let_go(cell)) return;
   const MutexLock lock(mutex_);
   served_.units.erase(cell);
   for (const serving::CallKey& key : desk_.let_go(cell)) refuse(key, {wire::RefusalReason::not_held, 0});
@@ -431,12 +427,13 @@ bool CellWork::serve_batch() {
   const std::optional<Serving> serving = take_batch();
   if (!serving) return false;
   const TimePoint began = clock_.now();
-  const Status status = compute(*serving);
+  const Status status = held_.compute(serving->task);
   const Duration took = clock_.now() - began;
   std::vector<serving::Answered> answers;
   {
     const MutexLock lock(mutex_);
     if (status.ok()) {
+      if (!serving->task.is_back) served_.add(serving->task);
       answers = desk_.on_computed(clock_.now(), to_seconds(took), serving->answer);
     } else {
       for (const serving::CallKey& key : desk_.on_computing_failed()) {
@@ -444,9 +441,7 @@ bool CellWork::serve_batch() {
       }
     }
   }
-  const auto held = held_.find(serving->task.cell);
-  const RoundIndex round = held != held_.end() ? held->second.round : 0;
-  send_answers(std::move(answers), {round, in_ms(took), desk_options(options_).units_max});
+  send_answers(std::move(answers), {held_.round_of(serving->task.cell), in_ms(took), desk_options(options_).units_max});
   return true;
 }
 
@@ -469,26 +464,10 @@ std::optional<CellWork::Serving> CellWork::take_batch() {
   return serving;
 }
 
-// The gradient that the trainer adds to holds one batch at most: it is moved to the sum when the batch is whole.
-Status CellWork::compute(const Serving& serving) {
-  const auto found = held_.find(serving.task.cell);
-  if (found == held_.end()) return Error{ErrorCode::not_found, "compute for others: the cell is not held any more"};
-  HeldCell& held = found->second;
-  Status status = trainer_.tasks().run(serving.task);
-  if (status.ok() && !trainer_link::all_finite(serving.answer)) {
-    status = Error{ErrorCode::corrupt, "compute for others: a value is not finite"};
-  }
-  if (!serving.task.is_back) {
-    if (!status.ok()) return status;
-    const MutexLock lock(mutex_);
-    std::vector<std::int64_t>& units = served_.units[serving.task.cell];
-    units.resize(serving.task.counts.size());
-    std::transform(serving.task.counts.begin(), serving.task.counts.end(), units.begin(), units.begin(), std::plus<>());
-    return status;
-  }
-  if (status.ok()) status = trainer_link::add_gradient(held.memory.gradient, held.sum);
-  std::fill(held.memory.gradient.begin(), held.memory.gradient.end(), 0.0F);
-  return status;
+void CellWork::Served::add(const trainer_link::CellTask& task) {
+  std::vector<std::int64_t>& of_cell = units[task.cell];
+  of_cell.resize(task.counts.size());
+  std::transform(task.counts.begin(), task.counts.end(), of_cell.begin(), of_cell.begin(), std::plus<>());
 }
 
 CellWork::Served CellWork::served() const {
@@ -541,17 +520,12 @@ void CellWork::refuse(const serving::CallKey& key, const wire::Refusal& refusal)
 }
 
 SampleCount CellWork::take_gradient(wire::CellIndex cell, std::span<float> into) {
-  HeldCell& held = held_.at(cell);
-  VERIFY(into.size() == held.sum.size());
-  SampleCount samples = 0;
+  SampleCount told = 0;
   {
     const MutexLock lock(mutex_);
-    samples = desk_.take_weights(cell).samples;
+    told = desk_.take_weights(cell).samples;
   }
-  if (samples == 0) return 0;  // the caller that has sent gradients says at its window's end how many they are of
-  std::transform(held.sum.begin(), held.sum.end(), into.begin(), into.begin(), std::plus<>());
-  std::fill(held.sum.begin(), held.sum.end(), 0.0F);
-  return samples;
+  return held_.take_gradient(cell, told, into);
 }
 
 std::size_t CellWork::width() const { return static_cast<std::size_t>(options_.trunk.model.width); }

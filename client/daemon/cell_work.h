@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "client/daemon/held_cells.h"
 #include "client/routing/window.h"
 #include "client/serving/desk.h"
 #include "client/session/trainer.h"
@@ -62,6 +63,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   struct Served {
     std::int64_t calls = 0;                                        // answered
     std::map<wire::CellIndex, std::vector<std::int64_t>> units{};  // on their way forth, by expert of a cell held here
+    // Counts a batch that went forth.
+    void add(const trainer_link::CellTask& task);
   };
   // From any thread.
   [[nodiscard]] Served served() const EXCLUDES(mutex_);
@@ -69,8 +72,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Work thread, all of these.
   // Reserves the tray. It comes before all others. resource_exhausted when there is no memory.
   Status prepare();
-  // Memory for the cell's state, which the caller fills in; then serve_cell() has it answer calls from now on. Callers
-  // that come before are told to come again.
+  // Memory for the state that the cell's holders share, which the caller fills in; then serve_cell() has it answer
+  // calls from now on. Callers that come before are told to come again.
   Result<std::span<float>> hold(wire::CellIndex cell) EXCLUDES(mutex_);
   void serve_cell(wire::CellIndex cell, RoundIndex round) EXCLUDES(mutex_);
   // The cell answers no calls until serve_cell(), and the gradient that it has gathered is dropped: the state is not
@@ -91,9 +94,11 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Runs the errands, and answers a batch of the calls that wait. Returns whether there was one: more may wait.
   bool serve() EXCLUDES(mutex_);
   void run_errands() EXCLUDES(mutex_);
-  // Adds the gradient of a held cell, summed over the samples that count in it, to `into`, which has as many floats as
-  // the cell, and begins it at 0 again. Returns the number of those samples; 0: none counts yet, and nothing was added.
+  // Adds what a held cell has gathered since the last time, summed over samples that callers have named, to `into`,
+  // which has as many floats as the cell. Returns the number of samples; 0: none counts yet, and nothing was added.
   SampleCount take_gradient(wire::CellIndex cell, std::span<float> into) EXCLUDES(mutex_);
+  // The state that the cell's holders share has taken a round's step.
+  void on_stepped(wire::CellIndex cell) { held_.on_stepped(cell); }
 
   // CallTaker, on the net thread.
   [[nodiscard]] std::size_t width() const override;
@@ -126,11 +131,6 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
     std::map<Place, Hash128> open{};
     // The ids of those on the way forth, for the way back.
     std::map<std::tuple<routing::ExchangeId, wire::CellIndex, PeerId>, Hash128> forth{};
-  };
-  struct HeldCell {
-    trainer_link::CellMemory memory;  // the trainer adds to its gradient
-    std::vector<float> sum;           // whole batches, which no death of the trainer can spoil
-    RoundIndex round = 0;
   };
   // A batch of others' calls, in the tray.
   struct Serving {
@@ -166,7 +166,6 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Computes a batch of calls; false: none waits.
   bool serve_batch() EXCLUDES(mutex_);
   std::optional<Serving> take_batch() EXCLUDES(mutex_);
-  Status compute(const Serving& serving);
   void send_answers(std::vector<serving::Answered> answers, const wire::Answer& answer) EXCLUDES(mutex_);
   // The call is at the desk no more.
   CallEnd end_of(const serving::CallKey& key) REQUIRES(mutex_);
@@ -182,7 +181,7 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   std::vector<wire::Cell> cells_;
   std::span<float> window_tray_, serving_tray_;
   routing::Holders holders_;
-  std::map<wire::CellIndex, HeldCell> held_;
+  HeldCells held_;
   OwnCalls own_;
 
   mutable Mutex mutex_;

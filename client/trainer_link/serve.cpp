@@ -278,7 +278,7 @@ class Workplace {
     const std::size_t parameters = wire::parameter_count(cell.model);
     STARLING_ASSIGN(SharedFloats floats, SharedFloats::attach(request.data_fd));
     const std::span<float> all = floats.all();
-    if (all.size() != wire::state_size(cell) + parameters) {
+    if (all.size() != wire::computed_state_size(cell) + parameters) {
       return Error{ErrorCode::corrupt, "the memory of a cell has another size than its state and its gradient"};
     }
     STARLING_TRY(tasks_->hold(request.cell, all.first(parameters), all.last(parameters)));

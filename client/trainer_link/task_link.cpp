@@ -29,7 +29,7 @@ Status TaskLink::make_tray(std::size_t floats) {
 Result<CellMemory> TaskLink::hold(wire::CellIndex cell) {
   VERIFY(cell >= 0 && static_cast<std::size_t>(cell) < cells_.size());
   const std::size_t gradient = cells_[static_cast<std::size_t>(cell)].count;
-  const std::size_t state = wire::state_size(wire::piece_of(trunk_, cell));
+  const std::size_t state = wire::computed_state_size(wire::piece_of(trunk_, cell));
   if (!held_.contains(cell)) {
     STARLING_ASSIGN(SharedFloats floats, SharedFloats::create(state + gradient, "experts and their optimizer"));
     held_.emplace(cell, std::move(floats));

@@ -21,7 +21,8 @@ namespace starling::trainer_link {
 
 // The memory of a cell. The trainer adds to the gradient, and changes nothing else; the state's owner steps it.
 struct CellMemory {
-  std::span<float> state;  // [parameters | moments]
+  // [parameters | moments]; where the cell steps on arrival, the holder's own ones (wire::local_state_size).
+  std::span<float> state;
   std::span<float> gradient;
 };
 

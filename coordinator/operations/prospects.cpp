@@ -202,6 +202,7 @@ std::vector<Prospect> prospects(const wire::RunManifest& manifest, std::span<con
     // With local steps, delays belong to the manifest's own way to train.
     composed.round.delay_parameter_updates = !manifest.local && manifest.round.delay_parameter_updates;
     algorithm.compose(composed);
+    if (composed.model.experts.cells != manifest.model.experts.cells) continue;  // it trains other kinds of models
     double samples = manifest.local ? one_step : own;
     if (composed.local) samples = apart / wire::fragments(composed);
     if (composed.local && mixes_seldom(*composed.local)) {

@@ -89,6 +89,16 @@ void eager_diloco(RunManifest& manifest) {
   manifest.local->eager = true;
 }
 
+// The paper's experts have one host each, which steps at once, and a token's mixture is formed over those that answer.
+void dmoe(RunManifest& manifest) {
+  dedloc(manifest);
+  wire::CellOptions& cells = manifest.model.experts.cells;
+  cells.experts = 1;
+  cells.holders = 1;
+  cells.update = wire::CellUpdate::arrival;
+  cells.answers_min = 1;
+}
+
 constexpr std::array kAlgorithms{
     Algorithm{"dedloc", "one large batch: gradients are averaged, and everybody takes the same step",
               "arXiv 2106.10207", dedloc},
@@ -106,6 +116,8 @@ constexpr std::array kAlgorithms{
               "arXiv 2410.11998", decentralized_adam},
     Algorithm{"noloco", "AdamW steps apart, then a momentum step with one other; seldom, the mean of all",
               "arXiv 2506.10911", noloco},
+    Algorithm{"dmoe", "a decoder's experts, each held by one volunteer and stepped as gradients arrive",
+              "arXiv 2002.04013", dmoe},
 };
 
 }  // namespace

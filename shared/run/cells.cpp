@@ -29,6 +29,16 @@ std::size_t cell_count(const ModelOptions& model) {
 
 }  // namespace
 
+void step_on_arrival(RunManifest& cell) {
+  cell.local = LocalOptions{cell.optimizer, cell.schedule};
+  cell.optimizer = default_optimizer(OptimizerKind::sgd);
+  cell.optimizer.momentum = 0;
+  cell.optimizer.weight_decay = 0;
+  cell.optimizer.clip_norm = 0;
+  cell.schedule = ScheduleOptions{.kind = ScheduleKind::constant, .learning_rate = 1, .warmup_rounds = 0};
+  cell.moments = MomentForm::fp32;
+}
+
 std::vector<int> layers_with_experts(const ModelOptions& model) {
   std::vector<int> layers;
   for (int layer = 0; layer < model.layers; ++layer) {
@@ -81,7 +91,14 @@ RunManifest piece_of(RunManifest run, ModelPiece piece) {
   run.initial_state_digest = number < digests.size() ? digests[number] : Digest();
   run.data.sampling = Sampling::independent;
   run.rounds_max = 0;
+  if (run.model.experts.cells.update == CellUpdate::arrival) step_on_arrival(run);
   return run;
+}
+
+double units_of_sample(const ModelOptions& cell) {
+  VERIFY(has_cells(cell) && cell.experts.piece >= 0);
+  const int experts = cells_of(cell).at(static_cast<std::size_t>(cell.experts.piece)).experts;
+  return static_cast<double>(cell.context) * cell.experts.active * experts / experts_in_layer(cell);
 }
 
 std::int64_t held_bytes(const RunManifest& run, CellIndex cell) {
@@ -109,7 +126,7 @@ void check_cells(Checker& check, const RunManifest& manifest) {
   each_field(ranges, cells);
   const bool has_experts = manifest.model.architecture == Architecture::decoder && manifest.model.experts.rows > 0;
   check.word("cells.kind", word_of(cells.kind), has_experts,
-             "no table [cells] where the model is not a decoder with experts");
+             "left out, and algorithm not 'dmoe', where the model is not a decoder with experts");
   if (!check.status().ok()) return;
   check.that(cell_count(manifest.model) <= static_cast<std::size_t>(kCellsMax), "cells.experts_per_cell",
              fmt::format("{}", cells.experts), fmt::format("more: a model has at most {} cells", kCellsMax));

@@ -38,8 +38,16 @@ ModelOptions cell_of(ModelOptions model, CellIndex cell);
 // A cell's id as a run of its own; no operator's run is called so.
 RunId cell_run_id(const RunId& run, CellIndex cell);
 // The trunk or a cell of a run as a run of its own, with the piece's model, costs and first state. A cell has an id of
-// its own, and nobody draws samples for it: its holders gather the gradients of those that callers bring.
+// its own, and nobody draws samples for it: its holders gather the gradients of those that callers bring. Where it
+// steps on arrival, the run's optimizer steps at each holder (LocalOptions), and the holders' parameters are averaged.
 RunManifest piece_of(RunManifest run, ModelPiece piece);
+// Gives a run the rounds of a cell that steps on arrival: the optimizer becomes each volunteer's own, and a round's
+// step leads to the mean of their parameters.
+void step_on_arrival(RunManifest& cell);
+
+// Units (a token at one expert) that a sample brings to a cell, a piece of its model, if all experts have the same
+// load.
+double units_of_sample(const ModelOptions& cell);
 
 // Bytes of memory that holding the cell takes: its state, and all vectors of its gradients.
 std::int64_t held_bytes(const RunManifest& run, CellIndex cell);

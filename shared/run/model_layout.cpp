@@ -55,6 +55,10 @@ std::size_t local_state_size(const RunManifest& manifest) {
   return parameter_count(manifest.model) * (1 + static_cast<std::size_t>(moment_vectors(manifest.local->optimizer)));
 }
 
+std::size_t computed_state_size(const RunManifest& manifest) {
+  return manifest.local ? local_state_size(manifest) : state_size(manifest);
+}
+
 double flops_per_sample(const ModelOptions& model) { return traits_of(model).flops(model); }
 
 double MemoryNeeds::total() const { return programs + state + gradients + activations; }

@@ -75,6 +75,8 @@ std::size_t parameter_count(const ModelOptions& model);
 std::size_t state_size(const RunManifest& manifest);
 // Floats of local steps: [own parameters | the inner optimizer's vectors]; 0 where there are none.
 std::size_t local_state_size(const RunManifest& manifest);
+// Size of the state at whose parameters gradients are computed: a volunteer's own where it steps by itself.
+std::size_t computed_state_size(const RunManifest& manifest);
 
 // Bytes that a volunteer's computer needs at least to take part, with micro-batches of one sample.
 struct MemoryNeeds {

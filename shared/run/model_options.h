@@ -71,9 +71,10 @@ enum class CellKind : std::uint8_t { experts };
 inline constexpr std::array<std::string_view, 1> kCellKindWords{"experts"};
 inline std::span<const std::string_view> words_of(CellKind /*kind*/) { return kCellKindWords; }
 
-// When a cell steps: in rounds of its holders, which average what each has gathered.
-enum class CellUpdate : std::uint8_t { round };
-inline constexpr std::array<std::string_view, 1> kCellUpdateWords{"round"};
+// When a cell steps: in rounds of its holders, which average what each has gathered; or at each holder as gradients
+// arrive, and rounds average how far that has led.
+enum class CellUpdate : std::uint8_t { round, arrival };
+inline constexpr std::array<std::string_view, 2> kCellUpdateWords{"round", "arrival"};
 inline std::span<const std::string_view> words_of(CellUpdate /*update*/) { return kCellUpdateWords; }
 
 constexpr int kCellsMax = 512;      // in a model

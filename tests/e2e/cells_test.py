@@ -104,10 +104,16 @@ class SharedModel(CellsCase):
             self.assertGreater(accepted, 0)
 
 
-class SoleHolders(CellsCase):
-    """Each cell has one holder: what is lost with it comes back from the copy that the coordinator keeps."""
+class OnArrival(SharedModel):
+    """Likewise, and each holder steps on gradients as they arrive."""
 
-    SETTINGS = {**CellsCase.SETTINGS, "cells": {"experts_per_cell": 2, "holders": 1}}
+    SETTINGS = {**CellsCase.SETTINGS, "cells": {"experts_per_cell": 2, "holders": 2, "update": "arrival"}}
+
+
+class SoleHolders(CellsCase):
+    """Each cell has one holder, as in Learning@home: what is lost with it comes back from the coordinator's copy."""
+
+    SETTINGS = {**CellsCase.SETTINGS, "algorithm": "dmoe", "cells": {"experts_per_cell": 2}}
 
     def kept_round(self, cell):
         """The round of the newest copy of the cell's state, 0 if there is none."""

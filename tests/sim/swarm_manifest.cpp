@@ -6,6 +6,7 @@
 
 #include "shared/base/words.h"
 #include "shared/manifest/algorithms.h"
+#include "shared/run/cells.h"
 #include "shared/run/round_parts.h"
 #include "shared/state/state_digest.h"
 #include "tests/sim/learner.h"
@@ -90,6 +91,8 @@ Result<wire::RunManifest> manifest_of(const SwarmOptions& options) {
   }
   wire::RunManifest manifest;
   algorithm->compose(manifest);
+  // Where the model is cut into cells, the swarm is the holders of one.
+  if (manifest.model.experts.cells.update == wire::CellUpdate::arrival) wire::step_on_arrival(manifest);
   if (manifest.local) {
     manifest.local->schedule =
         constant(manifest.local->optimizer.kind == wire::OptimizerKind::sgd ? kRate : kNormalizedRate);

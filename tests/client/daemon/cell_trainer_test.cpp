@@ -36,7 +36,9 @@ struct Cell {
   std::vector<float> gradient;
   SampleCount samples = 0;
   SystemClock clock;
-  CellTrainer trainer{manifest, state, [this](std::span<float> into) { return gather(into); }, clock};
+  int stepped = 0;
+  CellTrainer trainer{
+      manifest, state, {[this](std::span<float> into) { return gather(into); }, [this] { ++stepped; }}, clock};
 };
 
 }  // namespace

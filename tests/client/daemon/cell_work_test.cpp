@@ -31,6 +31,12 @@ trainer_link::TrainerProcessOptions run_of(wire::ModelPiece piece) {
   return trainer_link::testing::decoder_run(STARLING_TRAINER, piece, kBatch);
 }
 
+trainer_link::TrainerProcessOptions trunk_with(wire::CellUpdate update) {
+  trainer_link::TrainerProcessOptions options = run_of(wire::kTrunk);
+  options.manifest.model.experts.cells.update = update;
+  return options;
+}
+
 wire::SampleRange samples_of(std::size_t volunteer) {
   return {0, static_cast<int>(volunteer), 0, kBatch, wire::kNoEpoch};
 }
@@ -41,13 +47,14 @@ bool holds(std::size_t volunteer, std::size_t cell) {
 
 class Volunteer {
  public:
-  Volunteer(std::size_t number, const Member& member, wire::Codec codec) : number_(number) {
-    auto made = trainer_link::TrainerProcess::create(run_of(wire::kTrunk));
+  Volunteer(std::size_t number, const Member& member, const wire::CellOptions& choices)
+      : number_(number), update_(choices.update) {
+    auto made = trainer_link::TrainerProcess::create(trunk_with(choices.update));
     REQUIRE(made.ok());
     trainer_ = std::move(*made);
     REQUIRE(trainer_->initialize().ok());
-    CellWorkOptions options{.trunk = run_of(wire::kTrunk).manifest, .self = member.id};
-    options.trunk.model.experts.cells.codec = codec;
+    CellWorkOptions options{.trunk = trunk_with(choices.update).manifest, .self = member.id};
+    options.trunk.model.experts.cells.codec = choices.codec;
     work_ = std::make_unique<CellWork>(
         std::move(options), *member.net, *trainer_, clock_,
         CellWork::Listener{[this] { calls_wait_ = true; }, [this](wire::CellIndex) { ++weights_came; }});
@@ -71,17 +78,22 @@ class Volunteer {
       if (!holds(number_, i)) continue;
       const auto state = work_->hold(cell);
       REQUIRE(state.ok());
-      state::fill_initial_state(run_of(cell).manifest, *state);
+      state::fill_initial_state(wire::piece_of(trunk_with(update_).manifest, cell), *state);
       work_->serve_cell(cell, 0);
       held.push_back(cell);
+      agreed[cell] = *state;
     }
     work_->set_holders(holders);
   }
 
-  // Trains one batch on a work thread of its own, which answers others' calls afterwards.
-  void begin() {
-    thread_ = std::thread([this] {
-      outcome = work_->train(samples_of(number_), gradient);
+  // Trains one batch, some times, on a work thread of its own, which answers others' calls afterwards.
+  void begin(int times = 1) {
+    thread_ = std::thread([this, times] {
+      for (int i = 0; i < times; ++i) {
+        outcome = work_->train(samples_of(number_), gradient);
+        if (!outcome.ok()) break;
+        losses.push_back(outcome->loss_sum);
+      }
       is_done = true;
       while (!stop_) {
         if (calls_wait_.exchange(false)) {
@@ -103,12 +115,15 @@ class Volunteer {
 
   std::vector<float> gradient;  // the trunk's
   std::vector<wire::CellIndex> held;
+  std::map<wire::CellIndex, std::span<float>> agreed;  // the states that they share with others
   Result<session::BatchReport> outcome = Error{ErrorCode::unavailable, "not trained yet"};
+  std::vector<double> losses;  // by window
   std::atomic<bool> is_done = false;
   std::atomic<int> weights_came = 0;
 
  private:
   std::size_t number_;
+  wire::CellUpdate update_;
   SystemClock clock_;
   std::unique_ptr<trainer_link::TrainerProcess> trainer_;
   std::atomic<bool> calls_wait_ = false;
@@ -118,13 +133,16 @@ class Volunteer {
 };
 
 struct Swarm {
-  explicit Swarm(wire::Codec codec = wire::Codec::fp32) {
+  explicit Swarm(wire::Codec codec = wire::Codec::fp32, wire::CellUpdate update = wire::CellUpdate::round) {
+    wire::CellOptions choices;
+    choices.codec = codec;
+    choices.update = update;
     std::vector<wire::Endpoint> endpoints;
     for (std::size_t i = 0; i < kVolunteers; ++i) members.push_back(std::make_unique<Member>(project));
     for (const auto& member : members) endpoints.push_back(member->endpoint());
     for (std::size_t i = 0; i < kVolunteers; ++i) {
       members[i]->net->link_with_holders(endpoints, members[i]->endpoint());
-      volunteers.push_back(std::make_unique<Volunteer>(i, *members[i], codec));
+      volunteers.push_back(std::make_unique<Volunteer>(i, *members[i], choices));
     }
     for (const auto& volunteer : volunteers) volunteer->take_cells(members);
     for (const auto& member : members) {
@@ -132,8 +150,8 @@ struct Swarm {
     }
   }
 
-  void run(const std::function<void()>& meanwhile = {}) {
-    for (const auto& volunteer : volunteers) volunteer->begin();
+  void run(const std::function<void()>& meanwhile = {}, int times = 1) {
+    for (const auto& volunteer : volunteers) volunteer->begin(times);
     if (meanwhile) meanwhile();
     for (const auto& volunteer : volunteers) {
       wait_until([&volunteer] { return volunteer->is_done.load(); });
@@ -213,6 +231,43 @@ TEST_CASE("three volunteers with some cells each compute the gradient of the who
     const double error = distance(gradient, whole.gradient) / norm(whole.gradient);
     MESSAGE(wire::to_string(codec) << ": relative error of the gradient " << error);
     CHECK(error < error_max);
+  }
+}
+
+TEST_CASE("holders that step on arrival learn before any round, each by itself") {
+  Swarm swarm(wire::Codec::fp32, wire::CellUpdate::arrival);
+  constexpr int kWindows = 3;
+  swarm.run({}, kWindows);
+  std::vector<double> losses(kWindows);
+  for (const auto& volunteer : swarm.volunteers) {
+    REQUIRE_MESSAGE(volunteer->outcome.ok(), volunteer->outcome.error().message);
+    volunteer->end();
+    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] += volunteer->losses[i];
+  }
+  CHECK(losses[1] < losses[0]);
+  CHECK(losses[2] < losses[1]);
+  const double all = static_cast<double>(kWindows) * kVolunteers * kBatch;
+  std::map<int, double> samples;  // by layer
+  std::map<int, double> cells;
+  for (const auto& volunteer : swarm.volunteers) {
+    for (const wire::CellIndex cell : volunteer->held) {
+      const wire::RunManifest piece = wire::piece_of(trunk_with(wire::CellUpdate::arrival).manifest, cell);
+      std::vector<float> way(wire::parameter_count(piece.model));
+      const SampleCount counted = volunteer->work().take_gradient(cell, way);
+      CHECK((counted > 0) == (norm(way) > 0));
+      const std::vector<float> agreed(volunteer->agreed.at(cell).begin(), volunteer->agreed.at(cell).end());
+      std::vector<float> initial(agreed.size());
+      state::fill_initial_state(piece, initial);
+      CHECK((agreed == initial));
+      const int layer = wire::cells_of(piece.model)[static_cast<std::size_t>(cell)].layer;
+      samples[layer] += static_cast<double>(counted);
+      cells[layer] += 0.5;  // each is held twice
+    }
+  }
+  // Samples follow from units, and those of a layer are as many as if all experts had the same load.
+  for (const auto& [layer, counted] : samples) {
+    CHECK(counted <= all * cells[layer] * 1.0001);
+    CHECK(counted >= (all - 2) * cells[layer]);
   }
 }
 

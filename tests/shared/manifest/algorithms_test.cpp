@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shared/manifest/operator_manifest.h"
+#include "shared/run/cells.h"
 
 using namespace starling;
 using manifest::read_operator_manifest;
@@ -24,12 +25,17 @@ Result<manifest::OperatorManifest> read(const std::string& head, const std::stri
   return read_operator_manifest(run_of(head, tables), "/srv");
 }
 
+const std::string kExperts =
+    "[model]\narchitecture = \"decoder\"\nlayers = 2\nwidth = 32\nheads = 2\ncontext = 16\nvocabulary = 256\n"
+    "mlp_width = 64\nexpert_rows = 4\nactive_experts = 2\nload_loss = 0.01\nz_loss = 0.001\n";
+
 }  // namespace
 
 TEST_CASE("every algorithm's word is a manifest that passes, and that its text gives again") {
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
     CAPTURE(algorithm.name);
-    const auto named = read("algorithm = \"" + std::string(algorithm.name) + "\"");
+    const bool has_experts = algorithm.name == "dmoe";
+    const auto named = read("algorithm = \"" + std::string(algorithm.name) + "\"", has_experts ? kExperts : "");
     REQUIRE(named.ok());
     const auto again = read_operator_manifest(manifest::write_operator_manifest(*named), "/srv");
     REQUIRE(again.ok());
@@ -51,6 +57,20 @@ TEST_CASE("diloco steps with AdamW inside and with Nesterov's momentum outside")
   CHECK(run.optimizer.momentum == 0.9);
   CHECK(run.optimizer.clip_norm == 0);
   CHECK(run.schedule.learning_rate == 0.7);
+}
+
+TEST_CASE("dmoe has each expert at one volunteer, which steps as gradients arrive") {
+  const wire::RunManifest run = read("algorithm = \"dmoe\"", kExperts)->manifest;
+  const wire::CellOptions& cells = run.model.experts.cells;
+  CHECK(cells.experts == 1);
+  CHECK(cells.holders == 1);
+  CHECK(cells.update == wire::CellUpdate::arrival);
+  CHECK(cells.answers_min == 1);
+  CHECK(wire::cells_of(run.model).size() == 8);
+  CHECK(read("algorithm = \"dmoe\"", kExperts + "[cells]\nholders = 2\n")->manifest.model.experts.cells.holders == 2);
+  const auto other = read("algorithm = \"dmoe\"");
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().message.find("where the model is not a decoder with experts") != std::string::npos);
 }
 
 TEST_CASE("decentralized-adam is the mean of parameters that AdamW moves apart and one-peer mixings together") {

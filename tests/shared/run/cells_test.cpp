@@ -89,4 +89,24 @@ TEST_CASE("a piece is a run of its own: with its model, its state and its costs"
   CHECK(cell.flops_per_sample == flops_per_sample(cell.model));
   CHECK(parameter_count(cell.model) == cells_of(manifest.model)[3].count);
   CHECK(held_bytes(manifest, 3) > static_cast<std::int64_t>(state_size(cell) * sizeof(float)));
+  CHECK_FALSE(cell.local);
+}
+
+TEST_CASE("where cells step on arrival, each holder has the optimizer, and a round leads to the mean") {
+  RunManifest manifest;
+  manifest.model = two_layers_of(2, 2, 2);
+  manifest.model.experts.cells.update = CellUpdate::arrival;
+  manifest.schedule.learning_rate = 0.02;
+  const RunManifest trunk = piece_of(manifest, kTrunk), cell = piece_of(manifest, 1);
+  CHECK_FALSE(trunk.local);
+  REQUIRE(cell.local);
+  CHECK(cell.local->optimizer.kind == manifest.optimizer.kind);
+  CHECK(cell.local->schedule.learning_rate == 0.02);
+  CHECK(cell.optimizer.kind == OptimizerKind::sgd);
+  CHECK(cell.schedule.learning_rate == 1);
+  CHECK(state_size(cell) == parameter_count(cell.model));
+  CHECK(computed_state_size(cell) == local_state_size(cell));
+  CHECK(computed_state_size(trunk) == state_size(trunk));
+  // Two experts of four: half of a token's choices.
+  CHECK(units_of_sample(cell.model) == manifest.model.context * manifest.model.experts.active / 2.0);
 }
