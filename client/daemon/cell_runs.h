@@ -75,6 +75,8 @@ class CellRuns {
 
   // See CellWork::evaluate. Trainer thread.
   Result<session::Evaluation> evaluate() { return work_->evaluate(); }
+  // See CellWork::score_next. Trainer thread.
+  Result<std::vector<float>> score_next(std::span<const int> text) { return work_->score_next(text); }
 
   // Control thread, all of these, and none after stop().
   [[nodiscard]] wire::CellOffer offer() const;

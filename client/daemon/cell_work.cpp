@@ -61,6 +61,14 @@ routing::WindowOptions window_options(const CellWorkOptions& options) {
           .budget = options.budget};
 }
 
+routing::WindowOptions text_options(const CellWorkOptions& options, std::vector<std::int32_t> text) {
+  routing::WindowOptions window = window_options(options);
+  window.in_flight_max = 1;
+  window.answers_min = 0;
+  window.text = std::move(text);
+  return window;
+}
+
 // The tray's room for a batch of others' calls: inputs, upstream and answer, rows and counts.
 std::size_t serving_floats(const CellWorkOptions& options) {
   const auto units = static_cast<std::size_t>(desk_options(options).units_max);
@@ -123,8 +131,10 @@ CellWork::CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer
 CellWork::~CellWork() { net_.take_calls_by(nullptr); }
 
 Status CellWork::prepare() {
+  const std::vector<std::int32_t> longest(static_cast<std::size_t>(options_.trunk.model.context));
   const std::size_t window =
-      Window::tray_floats(window_options(options_), piece_size(options_, options_.trunk.micro_batch_size));
+      std::max(Window::tray_floats(window_options(options_), piece_size(options_, options_.trunk.micro_batch_size)),
+               Window::tray_floats(text_options(options_, longest), 1));
   const std::size_t serving = serving_floats(options_);
   STARLING_TRY(trainer_.tasks().make_tray(window + serving));
   window_tray_ = trainer_.tasks().tray().first(window);
@@ -201,19 +211,14 @@ std::vector<wire::SampleRange> CellWork::pieces_of(const wire::SampleRange& samp
 
 Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, std::span<float> into) {
   const TimePoint began = clock_.now();
-  STARLING_TRY(begin_window(samples.round));
   Window window(window_options(options_), pieces_of(samples), holders_, window_tray_, *this);
-  const Status status = run_window(window);
-  end_window();
-  STARLING_TRY(status);
+  STARLING_TRY(carry_out(window, {.round = samples.round}));
   STARLING_TRY(trainer_.add_window(into));
   tell_weights(window.outcome(), samples.round);
   return session::BatchReport{samples.count, window.outcome().loss_sum, to_seconds(clock_.now() - began)};
 }
 
 Result<session::Evaluation> CellWork::evaluate() {
-  STARLING_TRY(begin_window(0));
-  own_.has_to_be_whole = true;
   const wire::DataOptions& data = options_.trunk.data;
   const std::int64_t tokens = data.kind == wire::DataKind::bytes ? data.validation.bytes : data.validation_items;
   const wire::HeldOutWindows windows = wire::held_out_windows(tokens, options_.trunk.model.context);
@@ -228,24 +233,45 @@ Result<session::Evaluation> CellWork::evaluate() {
   }
   routing::WindowOptions options = window_options(options_);
   options.is_held_out = true;
+  options.answers_min = 0;
   Window window(std::move(options), std::move(pieces), holders_, window_tray_, *this);
-  const Status status = run_window(window);
-  end_window();
-  STARLING_TRY(status);
+  STARLING_TRY(carry_out(window, {.has_to_be_whole = true}));
   return trainer_.evaluate();
 }
 
-Status CellWork::begin_window(RoundIndex round) {
+Result<std::vector<float>> CellWork::score_next(std::span<const int> text) {
+  const std::span<const int> last =
+      text.last(std::min(text.size(), static_cast<std::size_t>(options_.trunk.model.context)));
+  Window window(text_options(options_, {last.begin(), last.end()}), {{.count = 1}}, holders_, window_tray_, *this);
+  STARLING_TRY(carry_out(window, {.has_to_be_whole = true}));
+  return std::vector<float>(window.scores().begin(), window.scores().end());
+}
+
+Status CellWork::carry_out(Window& window, OwnCalls own) {
   if (!is_covered()) {
     return Error{ErrorCode::failed_precondition, "nobody who can be called holds experts of one of the layers yet"};
   }
   trainer_.tasks().begin_window();
-  own_ = OwnCalls{.round = round};
-  const MutexLock lock(mutex_);
-  ended_.clear();
-  to_self_.clear();
-  signals_.has_window = true;
-  return {};
+  own_ = std::move(own);
+  {
+    const MutexLock lock(mutex_);
+    ended_.clear();
+    to_self_.clear();
+    signals_.has_window = true;
+  }
+  const Status status = run_window(window);
+  for (const auto& [place, id] : own_.open) {
+    if (place.holder != options_.self) net_.call_off(place.holder, id);
+  }
+  bool calls_wait = false;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [id, place] : to_self_) desk_.drop({options_.self, id});
+    signals_.has_window = false;
+    calls_wait = desk_.view(clock_.now()).calls > 0 || !errands_.empty();
+  }
+  if (calls_wait && listener_.calls_wait) listener_.calls_wait();
+  return status;
 }
 
 Status CellWork::run_window(Window& window) {
@@ -273,7 +299,7 @@ Status CellWork::run_window(Window& window) {
     }
   }
   if (!is_spoilt()) return {};
-  return Error{ErrorCode::unavailable, "measure the model: experts did not answer for too many of the tokens"};
+  return Error{ErrorCode::unavailable, "experts did not answer for too many of the tokens"};
 }
 
 void CellWork::wait(const Window& window) {
@@ -305,20 +331,6 @@ void CellWork::take_ended(Window& window) {
       window.on_refused(now, exchange, part, holder, left_alone_for(*each.outcome.refusal));
     }
   }
-}
-
-void CellWork::end_window() {
-  for (const auto& [place, id] : own_.open) {
-    if (place.holder != options_.self) net_.call_off(place.holder, id);
-  }
-  bool calls_wait = false;
-  {
-    const MutexLock lock(mutex_);
-    for (const auto& [id, place] : to_self_) desk_.drop({options_.self, id});
-    signals_.has_window = false;
-    calls_wait = desk_.view(clock_.now()).calls > 0 || !errands_.empty();
-  }
-  if (calls_wait && listener_.calls_wait) listener_.calls_wait();
 }
 
 void CellWork::tell_weights(const Window::Outcome& outcome, RoundIndex round) {

@@ -91,6 +91,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Measures the trunk and the cells as their holders have them on the held-out text. Errors as for train();
   // unavailable where experts did not answer for too many tokens.
   Result<session::Evaluation> evaluate();
+  // The scores of the token after this text (its last `context` tokens), [vocabulary]. Errors as for evaluate().
+  Result<std::vector<float>> score_next(std::span<const int> text);
   // Runs the errands, and answers a batch of the calls that wait. Returns whether there was one: more may wait.
   bool serve() EXCLUDES(mutex_);
   void run_errands() EXCLUDES(mutex_);
@@ -157,10 +159,10 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   [[nodiscard]] bool is_covered() const;
   // The micro-batches of a batch, each within the room of the tray.
   [[nodiscard]] std::vector<wire::SampleRange> pieces_of(const wire::SampleRange& samples) const;
-  Status begin_window(RoundIndex round) EXCLUDES(mutex_);
+  // Computes a window whose calls begin like these.
+  Status carry_out(Window& window, OwnCalls own) EXCLUDES(mutex_);
   Status run_window(Window& window) EXCLUDES(mutex_);
   void take_ended(Window& window) EXCLUDES(mutex_);
-  void end_window() EXCLUDES(mutex_);
   void wait(const Window& window) EXCLUDES(mutex_);
   void tell_weights(const Window::Outcome& outcome, RoundIndex round);
   // Computes a batch of calls; false: none waits.

@@ -21,11 +21,6 @@
 namespace starling::daemon {
 namespace {
 
-// For any other model the trainer says why it writes no text.
-bool writes_tokens(const wire::RunManifest& manifest) {
-  return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
-}
-
 session::SessionOptions session_options(const RunContext& context, const storage::KnownState& known, int listen_port,
                                         const CorrectedClock& clock) {
   const wire::RunManifest& manifest = context.manifest;
@@ -57,7 +52,7 @@ Result<std::unique_ptr<ProjectRun>> ProjectRun::create(const Threads& threads, c
 ProjectRun::ProjectRun(const Threads& threads, const Outgoing& outgoing, RunParts parts)
     : threads_(threads, parts.context.manifest.round.delay_parameter_updates, [this] { after_event(); }),
       context_(std::move(parts.context)),
-      trainer_(threads_, std::move(parts.trainer), writes_tokens(context_.manifest)),
+      trainer_(threads_, std::move(parts.trainer), context_.manifest),
       state_(
           threads_, context_.manifest, trainer_.process(),
           [this](std::span<float> into) { return trainer_.process().make_initial_state(into); },
@@ -107,7 +102,8 @@ std::unique_ptr<CellRuns> ProjectRun::make_cells(const Threads& threads, const O
   trainer_.train_by({[cells = cells.get()](const wire::SampleRange& samples, std::span<float> into) {
                        return cells->train(samples, into);
                      },
-                     [cells = cells.get()] { return cells->evaluate(); }});
+                     [cells = cells.get()] { return cells->evaluate(); },
+                     [cells = cells.get()](std::span<const int> text) { return cells->score_next(text); }});
   return cells;
 }
 
@@ -171,11 +167,7 @@ void ProjectRun::after_event() {
 
 void ProjectRun::sample_text(const std::string& prompt, int count, double temperature,
                              std::function<void(Result<std::string>)> done) {
-  if (cells_ == nullptr) return trainer_.sample_text(prompt, count, temperature, std::move(done));
-  const Error shared_out{ErrorCode::unsupported,
-                         "sample text: this run's model is shared out among volunteers, and writes no text yet"};
-  const auto refuse = [done = std::move(done), shared_out] { done(shared_out); };
-  threads_.on_trainer(refuse, refuse);
+  trainer_.sample_text(prompt, count, temperature, std::move(done));
 }
 
 void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {

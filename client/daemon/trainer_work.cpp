@@ -7,6 +7,7 @@
 
 #include "client/daemon/trainer_status.h"
 #include "client/session/byte_tokens.h"
+#include "client/session/token_draw.h"
 
 namespace starling::daemon {
 namespace {
@@ -22,10 +23,15 @@ bool is_less(const trainer_link::TrainerShare& now, const trainer_link::TrainerS
          now.gpu_memory_percent < before.gpu_memory_percent;
 }
 
+// For any other model the trainer says why it writes no text.
+bool writes_tokens(const wire::RunManifest& manifest) {
+  return wire::writes_text(manifest.model) && manifest.data.kind == wire::DataKind::tokens;
+}
+
 }  // namespace
 
-TrainerWork::TrainerWork(RunThreads& threads, TrainerParts parts, bool writes_tokens)
-    : threads_(threads), parts_(std::move(parts)), writes_tokens_(writes_tokens) {}
+TrainerWork::TrainerWork(RunThreads& threads, TrainerParts parts, const wire::RunManifest& manifest)
+    : threads_(threads), parts_(std::move(parts)), manifest_(manifest) {}
 
 void TrainerWork::obey(const Permission& permission) {
   bool took_something = false;
@@ -120,32 +126,59 @@ Result<std::vector<double>> TrainerWork::audit(const wire::SampleRange& samples,
   return sketches;
 }
 
+struct TrainerWork::Continuation {
+  std::vector<int> tokens;  // the prompt, and what was added
+  std::size_t prompt = 0;   // tokens of the prompt
+  std::size_t length = 0;   // tokens in the end
+  double temperature = 0;
+  session::TokenDraw draw;
+  std::function<void(Result<std::string>)> done;
+};
+
 void TrainerWork::sample_text(const std::string& prompt, int count, double temperature,
                               std::function<void(Result<std::string>)> done) {
   const auto sample = [this, prompt, count, temperature, done] {
     if (!take_share()) return done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
-    done(writes_tokens_ ? continue_tokens(prompt, count, temperature) : continue_bytes(prompt, count, temperature));
+    Result<std::vector<int>> tokens = tokens_of(prompt);
+    if (!tokens.ok()) return done(tokens.error());
+    const std::size_t known = tokens->size();
+    if (instead_.score_next) {
+      const auto length = known + static_cast<std::size_t>(count);
+      return go_on(std::make_shared<Continuation>(
+          Continuation{std::move(*tokens), known, length, temperature, session::TokenDraw(manifest_), done}));
+    }
+    const Result<std::vector<int>> more = parts_.process->sample_tokens(*tokens, count, temperature);
+    if (!more.ok()) return done(more.error());
+    tokens->insert(tokens->end(), more->begin(), more->end());
+    done(text_of(*tokens, known));
   };
   threads_.on_trainer(sample, [done] { done(Error{ErrorCode::unavailable, "the run was stopped"}); });
 }
 
-Result<std::string> TrainerWork::continue_bytes(const std::string& prompt, int count, double temperature) {
-  STARLING_ASSIGN(const std::vector<int> tokens,
-                  parts_.process->sample_tokens(session::tokens_of_bytes(prompt), count, temperature));
-  return session::bytes_of_tokens(tokens);
+void TrainerWork::go_on(const std::shared_ptr<Continuation>& text) {
+  if (text->tokens.size() == text->length) return text->done(text_of(text->tokens, text->prompt));
+  const std::vector<int> first{session::token_before_text(manifest_)};
+  const Result<std::vector<float>> scores = instead_.score_next(text->tokens.empty() ? first : text->tokens);
+  if (!scores.ok()) return text->done(scores.error().prefixed("sample text"));
+  text->tokens.push_back(text->draw.draw(*scores, text->temperature));
+  const auto next = [this, text] {
+    if (take_share()) return go_on(text);
+    text->done(Error{ErrorCode::unavailable, "training was paused meanwhile"});
+  };
+  threads_.on_trainer(next, [text] { text->done(Error{ErrorCode::unavailable, "the run was stopped"}); });
 }
 
-Result<std::string> TrainerWork::continue_tokens(const std::string& prompt, int count, double temperature) {
-  if (!parts_.tokenizer) {
-    return Error{ErrorCode::unsupported,
-                 "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
-                 "can make another run of text that `starling-coordinator data prepare` prepares now"};
-  }
-  STARLING_ASSIGN(std::vector<int> tokens, parts_.tokenizer->tokens_of(prompt));
-  const std::size_t prompt_tokens = tokens.size();
-  STARLING_ASSIGN(const std::vector<int> more, parts_.process->sample_tokens(tokens, count, temperature));
-  tokens.insert(tokens.end(), more.begin(), more.end());
-  return parts_.tokenizer->text_of(tokens, prompt_tokens);
+Result<std::vector<int>> TrainerWork::tokens_of(const std::string& prompt) const {
+  if (!writes_tokens(manifest_)) return session::tokens_of_bytes(prompt);
+  if (parts_.tokenizer) return parts_.tokenizer->tokens_of(prompt);
+  return Error{ErrorCode::unsupported,
+               "sample text: this run publishes no tokenizer, so nobody here knows what its tokens say; its operator "
+               "can make another run of text that `starling-coordinator data prepare` prepares now"};
+}
+
+Result<std::string> TrainerWork::text_of(std::span<const int> tokens, std::size_t first) const {
+  if (writes_tokens(manifest_)) return parts_.tokenizer->text_of(tokens, first);
+  return session::bytes_of_tokens(tokens.subspan(first));
 }
 
 }  // namespace starling::daemon

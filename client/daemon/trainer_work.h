@@ -21,6 +21,7 @@
 #include "shared/base/mutex.h"
 #include "shared/control/control.h"
 #include "shared/protocol/compute_device.h"
+#include "shared/run/run_manifest.h"
 
 namespace starling::daemon {
 
@@ -34,8 +35,8 @@ struct TrainerParts {
 
 class TrainerWork {
  public:
-  // `threads` outlives this object. writes_tokens: text is made of the tokenizer's tokens; otherwise of bytes.
-  TrainerWork(RunThreads& threads, TrainerParts parts, bool writes_tokens);
+  // `threads` and `manifest` outlive this object.
+  TrainerWork(RunThreads& threads, TrainerParts parts, const wire::RunManifest& manifest);
 
   // Sets the share. Work is ended in the middle if something of its share must be given back, or nothing is left. Call
   // it again and again, changed or not: a trainer that slipped through while it was starting is ended by the next call.
@@ -54,10 +55,12 @@ class TrainerWork {
   // Lets everything go. Trainer thread, after stop().
   void close();
 
-  // Computations in the place of the trainer's own (Trainer::train_batch and evaluate).
+  // Computations in the place of the trainer's own (Trainer::train_batch, evaluate and sample_tokens).
   struct Instead {
     std::function<Result<session::BatchReport>(const wire::SampleRange& samples, std::span<float> into)> train_batch;
     std::function<Result<session::Evaluation>()> evaluate;
+    // The scores of the token after this text, which is not empty.
+    std::function<Result<std::vector<float>>(std::span<const int> text)> score_next;
   };
   // It comes before the first of them.
   void train_by(Instead instead) { instead_ = std::move(instead); }
@@ -70,7 +73,8 @@ class TrainerWork {
   // Trainer::audit_batch with the present share. Trainer thread.
   Result<std::vector<double>> audit(const wire::SampleRange& samples, std::span<const wire::SketchedPart> parts,
                                     std::span<const float> parameters);
-  // Continues a text by `count` tokens (or bytes), on the trainer thread; `done` runs there. From any thread.
+  // Continues a text by `count` tokens (or bytes), on the trainer thread; `done` runs there. Where others are asked for
+  // each token, other work has its turn between two. From any thread.
   void sample_text(const std::string& prompt, int count, double temperature,
                    std::function<void(Result<std::string>)> done);
 
@@ -81,13 +85,15 @@ class TrainerWork {
 
  private:
   [[nodiscard]] std::optional<trainer_link::TrainerShare> allowed_share() const EXCLUDES(mutex_);
-  Result<std::string> continue_bytes(const std::string& prompt, int count, double temperature);
-  Result<std::string> continue_tokens(const std::string& prompt, int count, double temperature);
+  struct Continuation;
+  void go_on(const std::shared_ptr<Continuation>& text);
+  Result<std::vector<int>> tokens_of(const std::string& prompt) const;
+  Result<std::string> text_of(std::span<const int> tokens, std::size_t first) const;
 
   RunThreads& threads_;
   TrainerParts parts_;
   Instead instead_;  // empty: the trainer's own
-  const bool writes_tokens_;
+  const wire::RunManifest& manifest_;
   bool resting_ = false;
   CardRules card_;
   mutable Mutex mutex_;

@@ -14,6 +14,9 @@ struct TrunkTask {
   Weave::Step step;
   wire::SampleRange samples;
   bool is_held_out = false;  // the samples are wire::held_out_windows, from `first` on
+  // In place of samples: tokens of a text. At its end, the scores of the next token are written, [vocabulary].
+  std::span<const std::int32_t> text{};
+  std::span<float> scores{};
   // The answers with which it begins on its way forth; on its way back, the results are where their gradient is
   // written.
   std::span<const std::int32_t> experts{};  // [tokens, active]; below 0: nobody has answered

@@ -11,6 +11,12 @@ namespace {
 
 Grid grid_of(const wire::ModelOptions& model) { return {model.experts.rows, model.experts.columns}; }
 
+// Tokens of a micro-batch of this many samples.
+std::size_t tokens_in(const WindowOptions& options, SampleCount samples) {
+  if (!options.text.empty()) return options.text.size();
+  return static_cast<std::size_t>(samples) * static_cast<std::size_t>(options.model.context);
+}
+
 std::size_t slot_floats(const WindowOptions& options, std::size_t tokens) {
   const auto width = static_cast<std::size_t>(options.model.width);
   const auto active = static_cast<std::size_t>(options.model.experts.active);
@@ -22,8 +28,9 @@ std::size_t slot_floats(const WindowOptions& options, std::size_t tokens) {
 }  // namespace
 
 std::size_t Window::tray_floats(const WindowOptions& options, SampleCount micro_batch) {
-  const auto tokens = static_cast<std::size_t>(micro_batch) * static_cast<std::size_t>(options.model.context);
-  return options.in_flight_max * slot_floats(options, tokens);
+  const std::size_t slots = options.in_flight_max * slot_floats(options, tokens_in(options, micro_batch));
+  if (options.text.empty()) return slots;
+  return slots + options.text.size() + static_cast<std::size_t>(options.model.vocabulary);
 }
 
 Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batches, Holders& holders,
@@ -37,12 +44,16 @@ Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batch
       search_(grid_of(options_.model), options_.model.experts.active),
       book_(holders),
       weave_(static_cast<int>(layers_.size()) + 1, samples_.size(), options_.in_flight_max,
-             options_.is_held_out ? Way::judge : Way::turn) {
+             options_.is_held_out || !options_.text.empty() ? Way::judge : Way::turn) {
   SampleCount most = 0;
   for (const wire::SampleRange& range : samples_) most = std::max(most, range.count);
-  const auto tokens = static_cast<std::size_t>(most) * static_cast<std::size_t>(options_.model.context);
+  const std::size_t tokens = tokens_in(options_, most);
   const auto active = static_cast<std::size_t>(options_.model.experts.active);
   TrayCutter cutter(tray);
+  if (!options_.text.empty()) {
+    text_ = cutter.put(std::span<const std::int32_t>(options_.text));
+    scores_ = cutter.floats(static_cast<std::size_t>(options_.model.vocabulary));
+  }
   for (std::size_t i = 0; i < options_.in_flight_max; ++i) {
     Slots slots;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer)
@@ -58,7 +69,7 @@ Window::Window(WindowOptions options, std::vector<wire::SampleRange> micro_batch
 }
 
 std::size_t Window::tokens_of(std::size_t micro_batch) const {
-  return static_cast<std::size_t>(samples_[micro_batch].count) * static_cast<std::size_t>(options_.model.context);
+  return tokens_in(options_, samples_[micro_batch].count);
 }
 
 void Window::start() { move_on(); }
@@ -75,6 +86,8 @@ void Window::compute_next() {
   const Slots& slots = slots_[micro_batch.slots];
   const std::size_t tokens = tokens_of(step.micro_batch), layer = static_cast<std::size_t>(step.segment);
   TrunkTask task{.step = step, .samples = samples_[step.micro_batch], .is_held_out = options_.is_held_out};
+  task.text = text_;
+  task.scores = scores_;
   if (step.segment > 0) {
     const std::size_t units = micro_batch.crossed[layer - 1].crossing.places().size();
     task.results = slots.results.first(units * width());

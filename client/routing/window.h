@@ -1,7 +1,7 @@
 // Micro-batches that count together, on their way through a trunk that is here and experts that others hold. A trainer
 // computes their segments in the order of a Weave; in between, each layer's tokens are routed (GateSearch, Crossing)
 // and called for (CallBook), forth, and then back with the gradient. A part that nobody answers in time is masked on
-// its way forth, and is a constant on its way back.
+// its way forth, and is a constant on its way back. A text of one sample may go through as well, for its next token.
 //
 // Decides, and moves values within the tray; the Mediator acts. Every call of it starts something and returns at once;
 // its end comes back as one of the on_* events, on the same thread. Pure.
@@ -46,6 +46,8 @@ struct WindowOptions {
   int answers_min = 1;                         // Terms::answers_min on the way forth
   Duration budget = std::chrono::seconds(20);  // for an exchange
   bool is_held_out = false;  // its samples are wire::held_out_windows, which are judged: nothing goes back
+  // In place of samples: 1 to `context` tokens, after which the next one is scored. Nothing goes back.
+  std::vector<std::int32_t> text{};
 };
 
 class Window {
@@ -59,11 +61,11 @@ class Window {
     virtual void send_call(const OutgoingCall& call) = 0;
   };
 
-  // Floats of the tray that such a window needs, with micro-batches of at most this many samples.
+  // Floats of the tray that such a window needs, with micro-batches of at most this many samples; for a text: 1.
   static std::size_t tray_floats(const WindowOptions& options, SampleCount micro_batch);
 
   // `holders`, `tray` and `mediator` outlive the window. micro_batches: each of as many samples as the tray is for, or
-  // fewer.
+  // fewer; for a text: one, of one sample.
   Window(WindowOptions options, std::vector<wire::SampleRange> micro_batches, Holders& holders, std::span<float> tray,
          Mediator& mediator);
 
@@ -93,6 +95,8 @@ class Window {
     std::int64_t units_lost = 0;  // not answered
   };
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  // The scores of the text's next token, [vocabulary], once the window is done.
+  [[nodiscard]] std::span<const float> scores() const { return scores_; }
 
  private:
   // A micro-batch's room in the tray.
@@ -149,6 +153,8 @@ class Window {
   std::vector<std::size_t> free_slots_;
   std::map<std::size_t, MicroBatch> micro_batches_;  // under way
   std::map<ExchangeId, Open> open_;
+  std::span<const std::int32_t> text_;  // in the tray, like its scores
+  std::span<float> scores_;
   Outcome outcome_;
 };
 

@@ -19,7 +19,7 @@
 
 namespace starling::trainer_link {
 
-constexpr std::uint16_t kLinkVersion = 13;
+constexpr std::uint16_t kLinkVersion = 14;
 constexpr std::size_t kTextBytesMax = wire::kManifestBytesMax;  // bound of a manifest, tokens, an error
 constexpr std::size_t kMessageBytesMax = kTextBytesMax + 1024;
 // Tokens of a prompt, and tokens that may be requested.

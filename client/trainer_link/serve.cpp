@@ -291,7 +291,7 @@ class Workplace {
     if (tasks_ == nullptr) return Error{ErrorCode::unsupported, "this trainer has a whole model, and no tasks"};
     task.samples = request.samples;
     const bool begins = task.step.segment == 0 && task.step.way == routing::Way::forth;
-    if (begins && !task.is_held_out) STARLING_TRY(map_shard(request));
+    if (begins && !task.is_held_out && task.text.empty()) STARLING_TRY(map_shard(request));
     if (request.begins_sum) tasks_->begin_window();
     return tasks_->run(task);
   }

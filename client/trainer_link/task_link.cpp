@@ -81,7 +81,8 @@ Result<double> TaskLink::run(const routing::TrunkTask& task) {
   request.text = pack(task, tray_.all());
   request.samples = task.samples;
   UniqueFd shard;
-  if (shard_for_ && !task.is_held_out && task.step.segment == 0 && task.step.way == routing::Way::forth) {
+  if (shard_for_ && !task.is_held_out && task.text.empty() && task.step.segment == 0 &&
+      task.step.way == routing::Way::forth) {
     STARLING_ASSIGN(shard, shard_for_(task.samples));
     request.data_fd = shard.get();
   }

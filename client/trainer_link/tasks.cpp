@@ -19,7 +19,7 @@ struct PackedTrunkTask {
   std::int32_t segment = 0;
   std::int32_t way = 0;
   std::uint64_t is_held_out = 0;
-  Slot experts, places, results, inputs, outputs, inputs_gradient;
+  Slot experts, places, results, inputs, outputs, inputs_gradient, text, scores;
 };
 
 struct PackedCellTask {
@@ -77,7 +77,8 @@ std::string pack(const routing::TrunkTask& task, std::span<const float> tray) {
   return bytes_of(PackedTrunkTask{task.step.micro_batch, task.step.segment, static_cast<std::int32_t>(task.step.way),
                                   task.is_held_out ? 1U : 0U, slot_of(task.experts, tray), slot_of(task.places, tray),
                                   slot_of(task.results, tray), slot_of(task.inputs, tray), slot_of(task.outputs, tray),
-                                  slot_of(task.inputs_gradient, tray)});
+                                  slot_of(task.inputs_gradient, tray), slot_of(task.text, tray),
+                                  slot_of(task.scores, tray)});
 }
 
 std::string pack(const CellTask& task, std::span<const float> tray) {
@@ -101,6 +102,8 @@ Result<routing::TrunkTask> unpack_trunk_task(std::string_view bytes, std::span<f
   task.inputs = places.floats(packed.inputs);
   task.outputs = places.floats(packed.outputs);
   task.inputs_gradient = places.floats(packed.inputs_gradient);
+  task.text = places.numbers(packed.text);
+  task.scores = places.floats(packed.scores);
   STARLING_TRY(places.status());
   return task;
 }

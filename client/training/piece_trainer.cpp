@@ -15,6 +15,7 @@
 #include "client/training/devices.h"
 #include "client/training/guarded.h"
 #include "client/training/process_setup.h"
+#include "client/training/tensor_views.h"
 #include "client/training/trunk_tasks.h"
 #include "shared/base/words.h"
 #include "shared/run/epochs.h"
@@ -42,18 +43,44 @@ struct PieceTrainer::Impl {
     const auto id = static_cast<MicroBatchId>(task.step.micro_batch);
     const TrunkTasks::Answers answers{task.experts, task.places, task.results};
     const TrunkTasks::Asking asking{task.inputs, task.outputs};
-    const at::AutoGradMode graphs(!task.is_held_out);
+    const at::AutoGradMode graphs(!task.is_held_out && task.text.empty());
     if (task.step.way == routing::Way::turn) return trunk.turn(id, answers);
-    if (task.step.way == routing::Way::judge) return judge(id, answers);
+    if (task.step.way == routing::Way::judge) {
+      if (task.text.empty()) return judge(id, answers);
+      STARLING_TRY(score_next(id, answers, task.scores));
+      return 0.0;
+    }
     if (task.step.way == routing::Way::back) {
       STARLING_TRY(trunk.back(id, task.inputs_gradient, task.results));
     } else if (task.step.segment > 0) {
       STARLING_TRY(trunk.go_on(id, answers, asking));
     } else {
-      STARLING_ASSIGN(models::Batch batch, task.is_held_out ? held_out_samples(task.samples) : samples(task.samples));
+      STARLING_ASSIGN(models::Batch batch, batch_of(task));
       STARLING_TRY(trunk.begin(id, std::move(batch), asking));
     }
     return 0.0;
+  }
+
+  Result<models::Batch> batch_of(const routing::TrunkTask& task) {
+    if (task.is_held_out) return held_out_samples(task.samples);
+    if (task.text.empty()) return samples(task.samples);
+    const int vocabulary = resources.manifest.model.vocabulary;
+    const bool is_known =
+        std::ranges::all_of(task.text, [vocabulary](std::int32_t token) { return token >= 0 && token < vocabulary; });
+    if (!is_known) return Error{ErrorCode::invalid_argument, "score a text: the model has no such token"};
+    const std::vector<std::int64_t> tokens(task.text.begin(), task.text.end());
+    return models::Batch{at::tensor(tokens, at::kLong).unsqueeze(0)};
+  }
+
+  // Writes the scores of the token after the text.
+  Status score_next(MicroBatchId id, const TrunkTasks::Answers& answers, std::span<float> scores) {
+    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk.judge(id, answers));
+    const at::Tensor last = scored.scores[-1];
+    if (static_cast<std::size_t>(last.numel()) != scores.size()) {
+      return Error{ErrorCode::invalid_argument, "score a text: there is other room for scores than it needs"};
+    }
+    copy_to(last, scores);
+    return {};
   }
 
   Result<models::Batch> samples(const wire::SampleRange& range) {

@@ -85,6 +85,11 @@ class SharedModel(CellsCase):
         programs.wait_until(exported, "copies of all pieces")
         self.assertTrue((folder / "model.safetensors").stat().st_size > 0)
 
+    def test_6b_a_volunteer_writes_text_with_experts_that_others_hold(self):
+        texts = {self.swarm.volunteers[0].command("sample", "--prompt", "the ", "--length", "40", "--temperature", "0").stdout
+                 for _ in range(2)}
+        self.assertTrue(all(len(text) > 40 for text in texts), texts)
+
     def test_7_a_pause_ends_what_is_computed_for_others_and_they_go_on(self):
         paused, *others = self.swarm.volunteers
         paused.command("pause")

@@ -34,12 +34,16 @@ TEST_CASE("a task comes out of its message with the places in the tray that it h
   trunk.results = all.first(7);
   trunk.places = numbers(all.subspan(7, 5));
   trunk.inputs_gradient = all.subspan(90, 10);
+  trunk.text = numbers(all.subspan(12, 3));
+  trunk.scores = all.subspan(15, 60);
   const auto same_trunk = unpack_trunk_task(pack(trunk, tray), tray);
   REQUIRE(same_trunk.ok());
   CHECK(same_trunk->step == trunk.step);
   CHECK(is_same(same_trunk->results, trunk.results));
   CHECK(is_same(same_trunk->places, trunk.places));
   CHECK(is_same(same_trunk->inputs_gradient, trunk.inputs_gradient));
+  CHECK(is_same(same_trunk->text, trunk.text));
+  CHECK(is_same(same_trunk->scores, trunk.scores));
   CHECK(same_trunk->inputs.empty());
 
   CellTask cell{.cell = 9, .is_back = true};

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "client/routing/window.h"
+#include "client/session/byte_tokens.h"
+#include "client/session/token_draw.h"
 #include "client/trainer_link/task_link.h"
 #include "client/trainer_link/trainer_process.h"
 #include "shared/run/cells.h"
@@ -80,19 +82,7 @@ class Alone final : public routing::Window::Mediator {
     return window.outcome().loss_sum;
   }
 
-  // Judges all windows of the held-out text.
-  Result<session::Evaluation> evaluate() {
-    const wire::RunManifest manifest = options_of(wire::kTrunk).manifest;
-    const SampleCount windows = wire::held_out_windows(manifest.data.validation.bytes, manifest.model.context).taken;
-    std::vector<wire::SampleRange> samples;
-    for (SampleCount first = 0; first < windows; first += kMicroBatch) {
-      samples.push_back({.first = first, .count = std::min(kMicroBatch, windows - first)});
-    }
-    events.clear();
-    trainer->tasks().begin_window();
-    routing::WindowOptions held_out = window_options;
-    held_out.is_held_out = true;
-    routing::Window window(held_out, samples, holders, trainer->tasks().tray().first(window_floats), *this);
+  Status run_to_end(routing::Window& window) {
     running = &window;
     window.start();
     while (!window.is_done()) {
@@ -101,6 +91,37 @@ class Alone final : public routing::Window::Mediator {
       events.pop_front();
       STARLING_TRY(event());
     }
+    return {};
+  }
+
+  // The scores of the token after this text.
+  Result<std::vector<float>> score_next(std::span<const int> text) {
+    routing::WindowOptions options = window_options;
+    options.in_flight_max = 1;
+    options.answers_min = 0;
+    options.text = {text.begin(), text.end()};
+    REQUIRE(routing::Window::tray_floats(options, 1) <= window_floats);
+    events.clear();
+    trainer->tasks().begin_window();
+    routing::Window window(options, {{.count = 1}}, holders, trainer->tasks().tray().first(window_floats), *this);
+    STARLING_TRY(run_to_end(window));
+    return std::vector<float>(window.scores().begin(), window.scores().end());
+  }
+
+  // Judges all windows of the held-out text.
+  Result<session::Evaluation> evaluate() {
+    const wire::RunManifest manifest = options_of(wire::kTrunk).manifest;
+    const SampleCount windows = wire::held_out_windows(manifest.data.validation.bytes, manifest.model.context).taken;
+    std::vector<wire::SampleRange> samples;
+    for (SampleCount first = 0; first < windows; first += kMicroBatch) {
+      samples.push_back({.first = first, .count = std::min(kMicroBatch, windows - first)});
+    }
+    routing::WindowOptions held_out = window_options;
+    held_out.is_held_out = true;
+    events.clear();
+    trainer->tasks().begin_window();
+    routing::Window window(held_out, samples, holders, trainer->tasks().tray().first(window_floats), *this);
+    STARLING_TRY(run_to_end(window));
     CHECK(window.outcome().samples == windows);
     CHECK(window.outcome().weights.empty());
     return trainer->evaluate();
@@ -256,4 +277,30 @@ TEST_CASE("held-out text costs a trunk and its cells what it costs the whole mod
   CHECK(judged->accuracy == expected->accuracy);
   CHECK(alone.train(0).ok());
   CHECK(alone.trainer->evaluate().error().code == ErrorCode::unsupported);
+}
+
+TEST_CASE("a trunk and its cells go on with a text as the whole model does") {
+  auto made = TrainerProcess::create(options_of(wire::kWholeModel));
+  REQUIRE(made.ok());
+  REQUIRE((*made)->initialize().ok());
+  const std::vector<int> prompt = session::tokens_of_bytes("the quick brown");
+  constexpr int kCount = 12;  // the text becomes longer than the model's context
+  const wire::RunManifest manifest = options_of(wire::kTrunk).manifest;
+  Alone alone;
+  for (const double temperature : {0.0, 1.0}) {
+    const auto expected = (*made)->sample_tokens(prompt, kCount, temperature);
+    REQUIRE(expected.ok());
+    std::vector<int> text = prompt;
+    session::TokenDraw draw(manifest);
+    for (int i = 0; i < kCount; ++i) {
+      const std::size_t seen = std::min(text.size(), static_cast<std::size_t>(manifest.model.context));
+      const auto scores = alone.score_next(std::span(text).last(seen));
+      if (!scores.ok()) FAIL(scores.error().message);
+      text.push_back(draw.draw(*scores, temperature));
+    }
+    CHECK(std::vector(text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()) == *expected);
+  }
+  const std::vector<int> unknown{manifest.model.vocabulary};
+  CHECK(alone.score_next(unknown).error().code == ErrorCode::invalid_argument);
+  CHECK(alone.train(0).ok());
 }
