@@ -102,7 +102,9 @@ void CallBook::on_refused(TimePoint now, ExchangeId id, std::size_t part, const 
   const std::optional<Holders::Sent> call = close(id, part, holder);
   if (!call) return;
   holders_.on_refused(*call, now + not_for);
-  exchanges_.at(id).parts[part].tried.erase(holder);  // it is as good as any afterwards
+  Progress& progress = exchanges_.at(id).parts[part];
+  progress.tried.erase(holder);  // it is as good as any afterwards
+  progress.part.rather.reset();
   on_no_answer(now, id, part);
 }
 

@@ -162,6 +162,25 @@ TEST_CASE("what was kept at a holder is asked of that one first") {
   }
 }
 
+TEST_CASE("a holder that refuses what was kept there is left alone, and another one is asked, if there is one") {
+  for (const bool is_alone : {false, true}) {
+    Book made;
+    if (is_alone) made.holders.set(0, {peer(1)});
+    CallBook::Terms terms = kOne;
+    terms.once = true;
+    const ExchangeId id = made.book.begin(at(1), terms, {{0, 10, {0, 1}, peer(1)}});
+    CHECK(made.sends().at(0) == peer(1));
+    made.book.on_refused(at(1.1), id, 0, peer(1), std::chrono::seconds(1));
+    const auto again = made.sends();
+    if (is_alone) {
+      CHECK(again.empty());
+      CHECK(made.book.next_deadline() == at(2.1));
+    } else {
+      CHECK(again.at(0) == peer(2));
+    }
+  }
+}
+
 TEST_CASE("what may be done only once goes to another holder after a refusal, and is lost with a holder that fails") {
   Book made;
   CallBook::Terms terms = kOne;
