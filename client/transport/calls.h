@@ -1,5 +1,5 @@
 // Calls on their way between this computer and others: those of this volunteer, and those that it takes. Values travel
-// in chunks, each encoded by itself; they wait here until the link can take them. Net thread only, but for frames_of().
+// in chunks (call_frames.h); they wait here until the link can take them. Net thread only.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/transport/call_frames.h"
 #include "client/transport/call_types.h"
 #include "client/transport/link.h"
 
 namespace starling::transport {
-
-// A frame about a call, ready to be sent.
-struct CallFrame {
-  wire::FrameHeader header;
-  std::shared_ptr<const std::vector<std::uint8_t>> payload;
-};
-// The frames of a call, and of an answer. From any thread: encoding takes time.
-std::vector<CallFrame> frames_of(const OutgoingCall& call);
-std::vector<CallFrame> frames_of(const OutgoingAnswer& answer);
 
 class Calls {
  public:
