@@ -13,6 +13,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/permutation.h"
+#include "tests/sim/cell_swarm_command.h"
 #include "tests/sim/decentralized_command.h"
 #include "tests/sim/experiments.h"
 #include "tests/sim/liar.h"
@@ -471,14 +472,17 @@ int main(int argc, char** argv) {
   Arguments arguments;
   sim::MoshpitArguments moshpit;
   sim::DecentralizedArguments decentralized;
+  sim::CellSwarmArguments cells;
   app.require_subcommand(1);
   const CLI::Option* peers = add_swarm(app, arguments);
   add_moshpit(app, moshpit);
   add_decentralized(app, decentralized);
+  sim::add_cell_swarm(app, cells);
   const sim::Experiments experiments(app);
   CLI11_PARSE(app, argc, argv);
   if (app.got_subcommand("moshpit")) return sim::run_moshpit(moshpit);
   if (app.got_subcommand("decentralized")) return sim::run_decentralized(decentralized);
+  if (app.got_subcommand("cell-swarm")) return sim::run_cell_swarms(cells);
   if (const std::optional<int> status = experiments.run(app)) return *status;
   arguments.vary = peers->count() == 0;
   LogOptions log;

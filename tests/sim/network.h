@@ -21,9 +21,13 @@ struct LinkRates {
   Duration latency{};  // this end's share of a path's one-way delay
 };
 
+// The channel of calls, where a link also carries the rounds of several runs: those have the numbers from 0 on.
+constexpr int kCallChannel = -1;
+
 struct Frame {
   int from = 0;
   int to = 0;
+  int channel = 0;
   std::uint64_t from_life = 0;
   std::uint64_t to_life = 0;  // the receiver's life when it was sent
   wire::FrameHeader header;

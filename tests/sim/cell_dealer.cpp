@@ -1,0 +1,99 @@
+#include "tests/sim/cell_dealer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "shared/base/permutation.h"
+
+namespace starling::sim {
+namespace {
+
+// The book's own bounds are 11 s, from which on a volunteer is dealt nothing, and 30 s, when it is forgotten.
+constexpr Duration kHeard = std::chrono::seconds(10);
+constexpr Duration kDealEvery = std::chrono::milliseconds(250);
+
+}  // namespace
+
+CellDealer::CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, const wire::RunManifest& run,
+                       CellChecks& checks)
+    : scheduler_(scheduler), options_(options), checks_(checks) {
+  plan_.holders = options.holders;
+  for (wire::CellIndex cell = 0; cell < std::ssize(wire::cells_of(run.model)); ++cell) {
+    plan_.bytes.push_back(wire::held_bytes(run, cell));
+  }
+}
+
+void CellDealer::start() {
+  plan_.first_table = static_cast<std::int64_t>(mix64(options_.seed + ++starts_) >> 32);
+  book_.emplace(plan_);
+  checks_.on_heard_again(scheduler_.now());
+  tick(starts_);
+}
+
+void CellDealer::tick(std::uint64_t start) {
+  if (!up() || start != starts_) return;
+  deal();
+  scheduler_.after(kDealEvery, [this, start] { tick(start); });
+}
+
+void CellDealer::crash() {
+  book_.reset();
+  callers_.clear();
+  ready_.clear();
+}
+
+void CellDealer::set_ready(wire::CellIndex cell, std::span<const PeerId> peers) {
+  ready_[cell] = {peers.begin(), peers.end()};
+  book_->set_ready(cell, peers);
+}
+
+std::map<PeerId, std::set<wire::CellIndex>> CellDealer::dealt() const {
+  std::map<PeerId, std::set<wire::CellIndex>> dealt;
+  for (const auto& [peer, caller] : callers_) {
+    const wire::CellsDealt answer = book_->answer(peer, 0);
+    dealt[peer] = {answer.hold.begin(), answer.hold.end()};
+  }
+  return dealt;
+}
+
+wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wire::Endpoint& at,
+                                      const wire::CellOffer& offer) {
+  book_->on_offer(scheduler_.now(), who, at, offer);
+  callers_[who.peer] = {scheduler_.now(), offer.bytes};
+  deal();
+  return book_->answer(who.peer, offer.table);
+}
+
+void CellDealer::deal() {
+  CellChecks::Dealing dealing;
+  dealing.before = dealt();
+  book_->deal(scheduler_.now());
+  dealing.after = dealt();
+  dealing.ready = ready_;
+  for (const auto& [peer, caller] : callers_) {
+    if (scheduler_.now() - caller.called <= kHeard) dealing.heard.insert(peer);
+  }
+  moved_ += checks_.on_dealt(scheduler_.now(), dealing);
+}
+
+std::string CellDealer::undealt() const {
+  const std::map<PeerId, std::set<wire::CellIndex>> dealt = this->dealt();
+  for (std::size_t number = 0; number < plan_.bytes.size(); ++number) {
+    const auto cell = static_cast<wire::CellIndex>(number);
+    const auto holders =
+        std::count_if(dealt.begin(), dealt.end(), [cell](const auto& entry) { return entry.second.contains(cell); });
+    if (holders >= plan_.holders) continue;
+    for (const auto& [peer, cells] : dealt) {
+      std::int64_t load = 0;
+      for (const wire::CellIndex held : cells) load += plan_.bytes[static_cast<std::size_t>(held)];
+      const Caller& caller = callers_.at(peer);
+      const bool is_heard = scheduler_.now() - caller.called <= kHeard;
+      if (!is_heard || cells.contains(cell) || load + plan_.bytes[number] > caller.bytes) continue;
+      return fmt::format("cell {} has {} holders, and {} has room", cell, holders, peer.brief());
+    }
+  }
+  return {};
+}
+
+}  // namespace starling::sim

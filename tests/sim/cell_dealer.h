@@ -1,0 +1,58 @@
+// The coordinator's dealing of cells (coordinator/core/cell_book.h) in a simulated swarm. All that it knows is lost
+// when its process dies.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "coordinator/core/cell_book.h"
+#include "tests/sim/cell_checks.h"
+#include "tests/sim/scheduler.h"
+
+namespace starling::sim {
+
+class CellDealer {
+ public:
+  // All outlive this object.
+  CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, const wire::RunManifest& run, CellChecks& checks);
+
+  void start();
+  void crash();
+  [[nodiscard]] bool up() const { return book_.has_value(); }
+
+  // All of these while it is up.
+  void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
+  wire::CellsDealt on_offer(const core::MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer);
+  void on_goodbye(const PeerId& peer) { book_->on_goodbye(peer); }
+  void deal();
+  [[nodiscard]] core::CellCover cover() const { return book_->cover(); }
+  // A volunteer that calls has room for a cell that lacks holders, and is not dealt it. Empty: none.
+  [[nodiscard]] std::string undealt() const;
+
+  // Cells that were taken from a volunteer that could be heard.
+  [[nodiscard]] std::int64_t moved() const { return moved_; }
+
+ private:
+  struct Caller {
+    TimePoint called{};
+    std::int64_t bytes = 0;
+  };
+  void tick(std::uint64_t start);
+  [[nodiscard]] std::map<PeerId, std::set<wire::CellIndex>> dealt() const;
+
+  Scheduler& scheduler_;
+  const CellSwarmOptions& options_;
+  CellChecks& checks_;
+  core::CellPlan plan_;
+  std::optional<core::CellBook> book_;
+  std::map<PeerId, Caller> callers_;  // since the book began
+  std::map<wire::CellIndex, std::set<PeerId>> ready_;
+  std::uint64_t starts_ = 0;
+  std::int64_t moved_ = 0;
+};
+
+}  // namespace starling::sim

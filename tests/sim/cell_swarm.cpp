@@ -1,0 +1,344 @@
+#include "tests/sim/cell_swarm.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "shared/base/log.h"
+#include "shared/base/permutation.h"
+#include "tests/sim/cell_checks.h"
+#include "tests/sim/cell_dealer.h"
+#include "tests/sim/cell_model.h"
+#include "tests/sim/cell_volunteer.h"
+#include "tests/sim/learner.h"
+#include "tests/sim/network.h"
+
+namespace starling::sim {
+namespace {
+
+constexpr Duration kCallDeadline = std::chrono::seconds(5);
+// Without a word from the other end a link is taken for lost.
+constexpr Duration kSilence = std::chrono::seconds(15);
+constexpr Duration kLooksEvery = std::chrono::milliseconds(250);
+constexpr Duration kWellWithin = std::chrono::seconds(5);
+constexpr double kSlowest = 0.02;  // the lowest fraction of a trainer's usual speed
+constexpr std::size_t kFirstWindows = 20;
+constexpr std::size_t kEventsWaitingMax = 1'000'000;
+
+class CellSwarm final : private CellWorld, private CellPost::Directory, private Network::Mediator {
+ public:
+  CellSwarm(const CellSwarmOptions& options, wire::RunManifest run)
+      : options_(options),
+        run_(std::move(run)),
+        rng_(options.seed),
+        network_(scheduler_, *this),
+        checks_(options_, run_),
+        dealer_(scheduler_, options_, run_, checks_) {}
+
+  CellSwarmResult run(const std::function<void(double)>& on_progress);
+
+ private:
+  Scheduler& scheduler() override { return scheduler_; }
+  Network& network() override { return network_; }
+  [[nodiscard]] const CellSwarmOptions& options() const override { return options_; }
+  [[nodiscard]] const wire::RunManifest& run() const override { return run_; }
+  CellPost::Directory& directory() override { return *this; }
+  CellChecks& checks() override { return checks_; }
+  CellSwarmResult& result() override { return result_; }
+  void deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) override;
+  void begin_cell(CellVolunteer& holder, wire::CellIndex cell) override;
+  void end_cell(CellVolunteer& holder, wire::CellIndex cell) override;
+  std::span<const float> parameters(const CellVolunteer&, wire::CellIndex cell) override {
+    return parameters_[static_cast<std::size_t>(cell)];
+  }
+  void on_window(const routing::Window::Outcome& outcome) override;
+  void on_weights(CellVolunteer&, wire::CellIndex) override {}
+
+  int index_of(const PeerId& peer) override { return by_id_.at(peer); }
+  const PeerId& id_of(int index) override { return volunteer(index).id(); }
+  std::uint64_t life_of(int index) override { return volunteer(index).up() ? volunteer(index).life() : 0; }
+
+  void on_arrived(const Frame& frame) override { volunteer(frame.to).on_frame(frame); }
+  void on_uplink_free(int index) override { volunteer(index).pump(); }
+
+  void add_volunteers();
+  void note_ready(wire::CellIndex cell);
+  void crash_coordinator();
+  // `reset`: its system tells the others that the links are gone.
+  void crash(CellVolunteer& volunteer, bool reset, Duration down);
+  void plan_faults();
+  void fault();
+  void strike(CellVolunteer& volunteer, double kind);
+  void look();
+  [[nodiscard]] bool has_room_for_all() const;
+  void check_well();
+  CellVolunteer& volunteer(int index) { return *volunteers_[static_cast<std::size_t>(index)]; }
+  double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
+  CellVolunteer& random_volunteer() {
+    return *volunteers_[std::uniform_int_distribution<std::size_t>(0, volunteers_.size() - 1)(rng_)];
+  }
+
+  CellSwarmOptions options_;
+  wire::RunManifest run_;
+  std::mt19937_64 rng_;
+  Scheduler scheduler_;
+  Network network_;
+  CellChecks checks_;
+  CellDealer dealer_;
+  CellSwarmResult result_;
+  std::vector<std::unique_ptr<CellVolunteer>> volunteers_;
+  std::unordered_map<PeerId, int> by_id_;
+  std::vector<std::int64_t> cell_bytes_;        // the volunteers' memory for cells
+  std::vector<std::vector<float>> parameters_;  // by cell
+  std::map<wire::CellIndex, std::set<PeerId>> ready_;
+  std::vector<double> losses_;                    // a sample's, by window
+  std::map<wire::CellIndex, TimePoint> held_at_;  // when somebody had the state last
+  std::set<wire::CellIndex> covered_;             // seen with all holders near the end
+  std::vector<std::int64_t> windows_before_calm_;
+};
+
+void CellSwarm::add_volunteers() {
+  const auto cells = static_cast<wire::CellIndex>(wire::cells_of(run_.model).size());
+  result_.cells = cells;
+  std::int64_t all = 0, largest = 0;
+  for (wire::CellIndex cell = 0; cell < cells; ++cell) {
+    all += wire::held_bytes(run_, cell);
+    largest = std::max(largest, wire::held_bytes(run_, cell));
+    const Learner begin(wire::piece_of(run_, cell), {});
+    parameters_.emplace_back(begin.agreed().begin(), begin.agreed().end());
+  }
+  const double share = options_.memory * options_.holders * static_cast<double>(all) / options_.peers;
+  for (int index = 0; index < options_.peers; ++index) {
+    LinkRates rates;
+    rates.upload_bytes_per_s = uniform(options_.upload_mbit_min, options_.upload_mbit_max) * 1e6 / 8;
+    rates.download_bytes_per_s = rates.upload_bytes_per_s * uniform(1, 5);
+    rates.latency = from_seconds(uniform(options_.latency_ms_min, options_.latency_ms_max) / 2000);
+    network_.add_peer(rates);
+    CellVolunteer::Means means;
+    for (std::uint8_t& byte : means.id.bytes) byte = static_cast<std::uint8_t>(rng_());
+    means.index = index;
+    const auto bytes = static_cast<std::int64_t>(share * uniform(0.7, 1.3));
+    means.cell_bytes = std::clamp(bytes, largest, all);
+    means.units_per_s = uniform(options_.units_per_s_min, options_.units_per_s_max);
+    cell_bytes_.push_back(means.cell_bytes);
+    by_id_[means.id] = index;
+    CellWorld& world = *this;
+    volunteers_.push_back(std::make_unique<CellVolunteer>(world, means));
+    scheduler_.after(from_seconds(uniform(0, 3)), [this, index] { volunteer(index).start(); });
+  }
+}
+
+// Accounts have two computers each; one in eight cannot be dialled.
+void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) {
+  Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
+  if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
+  const bool request_lost = uniform(0, 1) < options_.calls_lost;
+  const bool reply_lost = uniform(0, 1) < options_.calls_lost;
+  const auto reply_to = [this, to = &from, life = from.life()](const Result<wire::CellsDealt>& reply, Duration later) {
+    scheduler_.after(later, [to, life, reply] {
+      if (to->up() && to->life() == life) to->on_dealt(reply);
+    });
+  };
+  scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, index = from.index(), offer] {
+    const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
+    if (!dealer_.up()) return reply_to(nothing, way);
+    if (request_lost) return reply_to(nothing, kCallDeadline);
+    const core::MemberIdentity who{id_of(index), 1 + index / 2, "192.0.2.1"};
+    const wire::Endpoint at{who.peer, who.address, index % 8 == 7 ? 0 : 1000 + index};
+    const wire::CellsDealt dealt = dealer_.on_offer(who, at, offer);
+    if (reply_lost) return reply_to(nothing, kCallDeadline);
+    reply_to(dealt, way);
+  });
+}
+
+void CellSwarm::begin_cell(CellVolunteer& holder, wire::CellIndex cell) {
+  holder.schedule(scheduler_.now() + from_seconds(uniform(0.1, 2)), [this, &holder, cell] {
+    if (!holder.holds(cell)) return;
+    holder.serve_cell(cell, 0);
+    ready_[cell].insert(holder.id());
+    note_ready(cell);
+  });
+}
+
+void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
+  ready_[cell].erase(holder.id());
+  note_ready(cell);
+}
+
+void CellSwarm::note_ready(wire::CellIndex cell) {
+  if (!dealer_.up()) return;
+  const std::set<PeerId>& ready = ready_[cell];
+  dealer_.set_ready(cell, std::vector<PeerId>(ready.begin(), ready.end()));
+}
+
+void CellSwarm::on_window(const routing::Window::Outcome& outcome) {
+  ++result_.windows;
+  result_.samples += outcome.samples;
+  result_.units += outcome.units;
+  result_.units_lost += outcome.units_lost;
+  losses_.push_back(outcome.loss_sum / static_cast<double>(outcome.samples));
+}
+
+void CellSwarm::crash(CellVolunteer& volunteer, bool reset, Duration down) {
+  const std::uint64_t life = volunteer.life();
+  volunteer.crash();
+  for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) end_cell(volunteer, cell);
+  for (const auto& other : volunteers_) {
+    const Duration hears = reset ? network_.path(volunteer.index(), other->index()) : kSilence;
+    scheduler_.after(hears,
+                     [other = other.get(), index = volunteer.index(), life] { other->on_link_lost(index, life); });
+  }
+  scheduler_.after(down, [&volunteer] { volunteer.start(); });
+}
+
+void CellSwarm::crash_coordinator() {
+  if (!dealer_.up()) return;
+  ++result_.coordinator_crashes;
+  dealer_.crash();
+  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] {
+    dealer_.start();
+    for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) note_ready(cell);
+  });
+}
+
+void CellSwarm::plan_faults() {
+  if (options_.seconds_between_faults <= 0) return;
+  std::exponential_distribution<double> gap(1 / options_.seconds_between_faults);
+  const TimePoint end = TimePoint() + options_.length;
+  for (TimePoint when = TimePoint() + from_seconds(gap(rng_)); when < end; when += from_seconds(gap(rng_))) {
+    scheduler_.at(when, [this] { fault(); });
+  }
+}
+
+void CellSwarm::fault() {
+  const double kind = uniform(0, 1);
+  CellVolunteer& volunteer = random_volunteer();
+  log_debug("{:.3f} fault {:.2f} at volunteer {}", to_seconds(scheduler_.now().time_since_epoch()), kind,
+            volunteer.index());
+  if (kind < 0.1) return crash_coordinator();
+  if (volunteer.up()) strike(volunteer, (kind - 0.1) / 0.9);
+}
+
+void CellSwarm::strike(CellVolunteer& volunteer, double kind) {
+  if (kind < 0.35) {
+    ++result_.crashes;
+    const bool reset = uniform(0, 1) < 0.7;
+    crash(volunteer, reset, from_seconds(uniform(0.1, 20)));
+  } else if (kind < 0.45) {
+    ++result_.departures;
+    if (dealer_.up()) dealer_.on_goodbye(volunteer.id());
+    crash(volunteer, true, from_seconds(uniform(1, 20)));
+  } else if (kind < 0.6) {
+    ++result_.freezes;
+    volunteer.freeze_until(scheduler_.now() + from_seconds(uniform(0.2, 12)));
+  } else if (kind < 0.75) {
+    ++result_.pauses;
+    volunteer.pause(true);
+    scheduler_.after(from_seconds(uniform(0.5, 15)), [&volunteer] { volunteer.pause(false); });
+  } else if (kind < 0.85) {
+    ++result_.slow;
+    volunteer.slow_down(uniform(kSlowest, 0.2));
+    scheduler_.after(from_seconds(uniform(1, 15)), [&volunteer] { volunteer.slow_down(1); });
+  } else {
+    const CellVolunteer& other = random_volunteer();
+    if (&other == &volunteer) return;
+    ++result_.cuts;
+    network_.cut_until(volunteer.index(), other.index(), scheduler_.now() + from_seconds(uniform(0.5, 12)));
+  }
+}
+
+void CellSwarm::look() {
+  const TimePoint now = scheduler_.now();
+  if (scheduler_.events_waiting() > kEventsWaitingMax) checks_.fail("events pile up without end");
+  if (!dealer_.up()) return;
+  const core::CellCover cover = dealer_.cover();
+  for (std::size_t number = 0; number < cover.holders.size(); ++number) {
+    const auto cell = static_cast<wire::CellIndex>(number);
+    TimePoint& held_at = held_at_.try_emplace(cell, now).first->second;
+    if (cover.holders[number] > 0) held_at = now;
+    result_.cover_s_longest = std::max(result_.cover_s_longest, to_seconds(now - held_at));
+    const int wanted = std::min(options_.holders, options_.peers);
+    if (cover.holders[number] >= wanted) covered_.insert(cell);
+  }
+}
+
+// Whether a volunteer with room is left for each cell, however the others are dealt: those that are full without
+// having the cell are not enough to have all.
+bool CellSwarm::has_room_for_all() const {
+  std::int64_t largest = 0;
+  for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) {
+    largest = std::max(largest, wire::held_bytes(run_, cell));
+  }
+  const std::int64_t others = options_.peers - options_.holders + 1;
+  if (others < 1) return false;
+  const std::int64_t needed = std::min(result_.cells, (result_.cells * options_.holders + others - 1) / others);
+  return std::all_of(cell_bytes_.begin(), cell_bytes_.end(),
+                     [&](std::int64_t bytes) { return bytes / largest >= needed; });
+}
+
+void CellSwarm::check_well() {
+  if (!dealer_.up()) return checks_.fail("the coordinator did not come back");
+  const std::string undealt = dealer_.undealt();
+  if (!undealt.empty()) return checks_.fail(undealt);
+  if (has_room_for_all() && std::ssize(covered_) < result_.cells) {
+    for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) {
+      if (!covered_.contains(cell)) checks_.fail(fmt::format("cell {} still lacks holders", cell));
+    }
+  }
+  const core::CellCover cover = dealer_.cover();
+  if (cover.held_by(1) < result_.cells) return;  // callers may wait for it
+  for (const auto& each : volunteers_) {
+    const auto number = static_cast<std::size_t>(each->index());
+    if (each->windows() < windows_before_calm_[number] + 2) {
+      checks_.fail(fmt::format("volunteer {} computes no windows", each->index()));
+    }
+  }
+}
+
+CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
+  dealer_.start();
+  add_volunteers();
+  plan_faults();
+  const double all_s = to_seconds(options_.length + options_.calm);
+  const auto go = [&](Duration length) {
+    const TimePoint end = scheduler_.now() + length;
+    while (scheduler_.now() < end && checks_.broken().empty()) {
+      if (end - scheduler_.now() > kWellWithin) covered_.clear();
+      scheduler_.run_until(std::min(end, scheduler_.now() + kLooksEvery));
+      if (on_progress) on_progress(to_seconds(scheduler_.now().time_since_epoch()) / all_s);
+      look();
+    }
+  };
+  go(options_.length);
+  for (const auto& each : volunteers_) windows_before_calm_.push_back(each->windows());
+  go(options_.calm);
+  if (checks_.broken().empty()) check_well();
+  const std::size_t some = std::min(kFirstWindows, losses_.size());
+  for (std::size_t i = 0; i < some; ++i) {
+    result_.loss_first += losses_[i] / static_cast<double>(some);
+    result_.loss_last += losses_[losses_.size() - 1 - i] / static_cast<double>(some);
+  }
+  result_.broken = checks_.broken();
+  result_.units_back = checks_.units_back();
+  result_.cells_moved = dealer_.moved();
+  result_.events = scheduler_.events_run();
+  result_.virtual_s = to_seconds(scheduler_.now().time_since_epoch());
+  return result_;
+}
+
+}  // namespace
+
+Result<CellSwarmResult> run_cell_swarm(const CellSwarmOptions& options,
+                                       const std::function<void(double)>& on_progress) {
+  STARLING_ASSIGN(wire::RunManifest run, cell_run_of(options));
+  return CellSwarm(options, std::move(run)).run(on_progress);
+}
+
+}  // namespace starling::sim
