@@ -551,13 +551,13 @@ std::optional<StateAdopted> Judge::find_lost_state(const Situation& at, const st
   return adopted;
 }
 
-// Returns the state that most accounts of the last decided group vouch for; else the most advanced state that is known
-// to have been the swarm's: a member's, or the copy that is kept here.
+// Returns the most advanced state of those that may be the swarm's: the one that most accounts of the last decided group
+// vouch for, one of a member that is known to have been the swarm's, and the copy that is kept here. The last group may
+// be one member, which has lost its disk.
 std::optional<StateAdopted> Judge::state_to_adopt(const Situation& at,
                                                   const std::optional<wire::Checkpoint>& kept) const {
   using Ground = StateAdopted::Ground;
-  if (auto vouched = vouched_state(at)) return vouched;
-  StateAdopted best{0, -1, {}, Ground::decided};
+  StateAdopted best = vouched_state(at).value_or(StateAdopted{0, -1, {}, Ground::decided});
   for (const auto& [peer, member] : at.members.all()) {
     const Digest& held = member.reported.state_digest;
     const auto round = known_states_.round_of(held);

@@ -162,3 +162,25 @@ TEST_CASE("what a member holds counts more than an older copy") {
   REQUIRE(swarm.adopted.size() == 1);
   CHECK(swarm.adopted[0].state_digest == digest(95));
 }
+
+TEST_CASE("the last round's only member may come back with an older state than the copy") {
+  RecoveredRun recovered = running_run(100, digest(100));
+  recovered.checkpoint = copy_of(97, digest(97));
+  recovered.states = {{0, digest(1)}, {97, digest(97)}};
+  recovered.last_group.bytes.fill(7);
+  recovered.last_credited.push_back({peer_id(1), 1001});
+  Swarm swarm(small_manifest(), recovered);
+  VirtualMember& member = swarm.add(1, 40);
+  SUBCASE("the one that all begin with") {
+    member.state = digest(1);
+    member.state_round = 0;
+  }
+  SUBCASE("one that nobody else knows") {
+    member.state = digest(90);
+    member.state_round = 90;
+  }
+  swarm.run_for(seconds(90));
+  REQUIRE(swarm.adopted.size() == 1);
+  CHECK(swarm.adopted[0].state_digest == digest(97));
+  CHECK(swarm.adopted[0].ground == StateAdopted::Ground::copy);
+}
