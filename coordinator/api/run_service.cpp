@@ -98,15 +98,6 @@ wire::RunState cells_state(wire::RunState state) {
   return state == wire::RunState::running ? wire::RunState::running : wire::RunState::paused;
 }
 
-// A cell's holders are dialled as members of its run. Those that are gone take its state with them, and the run waits:
-// it goes on from the copy sooner than a run that waits for its members. With a sole holder that has to be as new as
-// the manifest says.
-void adapt_to_cell(int holders, core::CoordinatorOptions& options) {
-  options.dial_back = false;
-  options.patience.restore = std::chrono::seconds(12);
-  if (holders == 1) options.checkpoints.interval = Duration{};
-}
-
 }  // namespace
 
 // A run being served, or a cell of its model, which is served like one. The manifest never changes, except for settings
@@ -203,7 +194,7 @@ Result<std::shared_ptr<RunService::Active>> RunService::take_up(const db::Run& r
   active->rollbacks = run.rollbacks;
   const bool is_cell = active->manifest.model.experts.piece >= 0;
   core::CoordinatorOptions options = options_;
-  if (is_cell) adapt_to_cell(active->manifest.model.experts.cells.holders, options);
+  if (is_cell) core::adapt_to_cell(active->manifest.model.experts.cells.holders, options);
   options.nonce = crypto::random_u64();
   crypto::fill_random(options.audit_secret.bytes);
   options.signer = active->signer;

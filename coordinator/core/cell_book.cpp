@@ -18,6 +18,15 @@ bool can_be_called(const wire::Endpoint& at) { return at.port != 0; }
 
 }  // namespace
 
+// A cell's holders are dialled as members of its run. Those that are gone take its state with them, and the run waits:
+// it goes on from the copy sooner than a run that waits for its members. With a sole holder that has to be as new as
+// the manifest says.
+void adapt_to_cell(int holders, CoordinatorOptions& options) {
+  options.dial_back = false;
+  options.patience.restore = std::chrono::seconds(12);
+  if (holders == 1) options.checkpoints.interval = Duration{};
+}
+
 int CellBook::Holders::ready_ones() const {
   return static_cast<int>(
       std::count_if(dealt.begin(), dealt.end(), [this](const PeerId& peer) { return ready.contains(peer); }));

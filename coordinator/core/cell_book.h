@@ -27,6 +27,9 @@ struct CellPlan {
   std::int64_t first_table = 1;     // number of the first table: another one at each start
 };
 
+// Sets the options of a cell's own run, whose members are its holders.
+void adapt_to_cell(int holders, CoordinatorOptions& options);
+
 class CellBook {
  public:
   explicit CellBook(CellPlan plan);
