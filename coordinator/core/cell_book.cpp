@@ -58,7 +58,8 @@ void CellBook::forget(const PeerId& peer) {
   changed_ = true;
 }
 
-// After the coordinator was away, volunteers go on with the cells that they hold.
+// After the coordinator was away, volunteers go on with the cells that they hold. Those that call first may have been
+// dealt others' cells by then, whose state they do not have yet.
 void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at,
                         const wire::CellOffer& offer) {
   const auto [entry, is_new] = volunteers_.try_emplace(who.peer);
@@ -71,7 +72,7 @@ void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::En
   if (!is_new) return;
   for (const wire::CellIndex cell : offer.held) {
     const bool exists = static_cast<std::size_t>(cell) < cells_.size();
-    if (exists && static_cast<int>(holders_of(cell).dealt.size()) < plan_.holders) give(cell, *entry);
+    if (exists && holders_of(cell).ready_ones() < plan_.holders) give(cell, *entry);
   }
 }
 

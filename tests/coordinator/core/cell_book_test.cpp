@@ -168,6 +168,24 @@ TEST_CASE("after a restart of the coordinator volunteers go on with what they ho
   CHECK(swarm.members[0].table > 98);  // tables of before are out
 }
 
+TEST_CASE("after a restart those that call last keep what they hold, until others have its state") {
+  Swarm swarm(6);
+  for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+  swarm.run(20);
+  swarm.book = CellBook(CellPlan{std::vector<std::int64_t>(6, 10), 2, 99});
+  swarm.join(3, 60);  // it has nothing, and calls first
+  for (const int number : {3, 2, 1, 0}) {
+    Swarm::Member& member = swarm.members[number];
+    const PeerId id = peer(number);
+    swarm.book.on_offer(swarm.now, {id, member.account, ""}, {id, "10.0.0.1", 4000}, {member.bytes, member.held, 0});
+    swarm.book.deal(swarm.now);
+    const std::vector<wire::CellIndex> hold = swarm.book.answer(id, 0).hold;
+    CHECK(std::includes(hold.begin(), hold.end(), member.held.begin(), member.held.end()));
+  }
+  swarm.run(30);
+  CHECK(swarm.book.cover().holders == std::vector<int>(6, 2));
+}
+
 TEST_CASE("a newcomer takes cells over, one at a time, and no cell is without its holders meanwhile") {
   Swarm swarm(8);
   swarm.join(0, 80);
