@@ -60,9 +60,27 @@ std::map<PeerId, std::set<wire::CellIndex>> CellDealer::dealt() const {
 wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wire::Endpoint& at,
                                       const wire::CellOffer& offer) {
   book_->on_offer(scheduler_.now(), who, at, offer);
+  const bool is_new = callers_.try_emplace(who.peer).second;
   callers_[who.peer] = {scheduler_.now(), offer.bytes};
   deal();
-  return book_->answer(who.peer, offer.table);
+  const wire::CellsDealt answer = book_->answer(who.peer, offer.table);
+  if (is_new) check_kept(who.peer, offer, answer);
+  return answer;
+}
+
+void CellDealer::check_kept(const PeerId& peer, const wire::CellOffer& offer, const wire::CellsDealt& answer) {
+  for (const wire::CellIndex cell : offer.held) {
+    const bool is_kept = std::find(answer.hold.begin(), answer.hold.end(), cell) != answer.hold.end();
+    if (is_kept || !has_state(peer, cell)) continue;
+    const std::map<PeerId, std::set<wire::CellIndex>> dealt = this->dealt();
+    const std::set<PeerId>& ready = ready_[cell];
+    const auto others = std::count_if(ready.begin(), ready.end(), [&](const PeerId& other) {
+      const auto cells = dealt.find(other);
+      return cells != dealt.end() && cells->second.contains(cell);
+    });
+    if (others >= options_.holders) continue;
+    checks_.fail(fmt::format("{} comes with the state of cell {}, and is to let it go", peer.brief(), cell));
+  }
 }
 
 void CellDealer::deal() {

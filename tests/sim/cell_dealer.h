@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,9 @@ class CellDealer {
   // A volunteer that calls has room for a cell that lacks holders, and is not dealt it. Empty: none.
   [[nodiscard]] std::string undealt() const;
 
+  // Whether the volunteer has the cell's state, whatever the coordinator knows.
+  std::function<bool(const PeerId& peer, wire::CellIndex cell)> has_state;
+
   // Cells that were taken from a volunteer that could be heard.
   [[nodiscard]] std::int64_t moved() const { return moved_; }
 
@@ -42,6 +46,8 @@ class CellDealer {
     std::int64_t bytes = 0;
   };
   void tick(std::uint64_t start);
+  // A volunteer of which the book has not heard is dealt the cells whose state it has, unless enough others have it.
+  void check_kept(const PeerId& peer, const wire::CellOffer& offer, const wire::CellsDealt& answer);
   [[nodiscard]] std::map<PeerId, std::set<wire::CellIndex>> dealt() const;
 
   Scheduler& scheduler_;

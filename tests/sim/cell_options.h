@@ -45,9 +45,12 @@ struct CellSwarmResult {
   std::int64_t units_back = 0;    // that have added to a gradient
   std::int64_t refused = 0;       // calls
   std::int64_t crashes = 0, freezes = 0, pauses = 0, slow = 0, cuts = 0, departures = 0, coordinator_crashes = 0;
-  std::int64_t cells_moved = 0;  // taken from a volunteer that could be heard
-  double cover_s_longest = 0;    // time in which a cell had nobody
-  double loss_first = 0;         // a sample's: the mean of the first windows, and of the last ones
+  std::int64_t cells_moved = 0;     // taken from a volunteer that could be heard
+  std::int64_t rounds = 0;          // decided, all cells' together
+  std::int64_t adoptions = 0;       // a cell went on from another state than the last round's
+  RoundIndex rounds_lost_most = 0;  // by such a step back
+  double cover_s_longest = 0;       // time in which a cell had nobody
+  double loss_first = 0;            // a sample's: the mean of the first windows, and of the last ones
   double loss_last = 0;
   std::uint64_t events = 0;
   double virtual_s = 0;

@@ -16,8 +16,8 @@
 #include "tests/sim/cell_checks.h"
 #include "tests/sim/cell_dealer.h"
 #include "tests/sim/cell_model.h"
+#include "tests/sim/cell_rounds.h"
 #include "tests/sim/cell_volunteer.h"
-#include "tests/sim/learner.h"
 #include "tests/sim/network.h"
 
 namespace starling::sim {
@@ -27,8 +27,9 @@ constexpr Duration kCallDeadline = std::chrono::seconds(5);
 // Without a word from the other end a link is taken for lost.
 constexpr Duration kSilence = std::chrono::seconds(15);
 constexpr Duration kLooksEvery = std::chrono::milliseconds(250);
-constexpr Duration kWellWithin = std::chrono::seconds(5);
-constexpr double kSlowest = 0.02;  // the lowest fraction of a trainer's usual speed
+constexpr Duration kWellWithin = std::chrono::seconds(10);  // longer than a lost call keeps a holder out
+constexpr double kSlowest = 0.02;                           // the lowest fraction of a trainer's usual speed
+constexpr int kCallsInARow = 2;
 constexpr std::size_t kFirstWindows = 20;
 constexpr std::size_t kEventsWaitingMax = 1'000'000;
 
@@ -55,27 +56,37 @@ class CellSwarm final : private CellWorld, private CellPost::Directory, private 
   void deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) override;
   void begin_cell(CellVolunteer& holder, wire::CellIndex cell) override;
   void end_cell(CellVolunteer& holder, wire::CellIndex cell) override;
-  std::span<const float> parameters(const CellVolunteer&, wire::CellIndex cell) override {
-    return parameters_[static_cast<std::size_t>(cell)];
+  void on_holders(wire::CellIndex cell) override { dealer_.set_ready(cell, rounds_of(cell).holders()); }
+  // Two computers each.
+  [[nodiscard]] AccountId account_of(int volunteer) const override { return 1 + volunteer / 2; }
+  std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) override {
+    return rounds_of(cell).parameters(holder.index());
   }
   void on_window(const routing::Window::Outcome& outcome) override;
-  void on_weights(CellVolunteer&, wire::CellIndex) override {}
+  void on_weights(CellVolunteer& holder, wire::CellIndex cell) override {
+    rounds_of(cell).on_gradients(holder.index());
+  }
 
   int index_of(const PeerId& peer) override { return by_id_.at(peer); }
   const PeerId& id_of(int index) override { return volunteer(index).id(); }
   std::uint64_t life_of(int index) override { return volunteer(index).up() ? volunteer(index).life() : 0; }
 
-  void on_arrived(const Frame& frame) override { volunteer(frame.to).on_frame(frame); }
-  void on_uplink_free(int index) override { volunteer(index).pump(); }
+  void on_arrived(const Frame& frame) override {
+    if (frame.channel == kCallChannel) return volunteer(frame.to).on_frame(frame);
+    rounds_of(frame.channel).on_frame(frame);
+  }
+  void on_uplink_free(int index) override;
 
   void add_volunteers();
-  void note_ready(wire::CellIndex cell);
+  CellRounds& rounds_of(wire::CellIndex cell) { return *rounds_[static_cast<std::size_t>(cell)]; }
+  void start_coordinator();
   void crash_coordinator();
   // `reset`: its system tells the others that the links are gone.
   void crash(CellVolunteer& volunteer, bool reset, Duration down);
   void plan_faults();
   void fault();
   void strike(CellVolunteer& volunteer, double kind);
+  void pause(CellVolunteer& volunteer, bool paused);
   void look();
   [[nodiscard]] bool has_room_for_all() const;
   void check_well();
@@ -95,13 +106,14 @@ class CellSwarm final : private CellWorld, private CellPost::Directory, private 
   CellSwarmResult result_;
   std::vector<std::unique_ptr<CellVolunteer>> volunteers_;
   std::unordered_map<PeerId, int> by_id_;
-  std::vector<std::int64_t> cell_bytes_;        // the volunteers' memory for cells
-  std::vector<std::vector<float>> parameters_;  // by cell
-  std::map<wire::CellIndex, std::set<PeerId>> ready_;
-  std::vector<double> losses_;                    // a sample's, by window
-  std::map<wire::CellIndex, TimePoint> held_at_;  // when somebody had the state last
-  std::set<wire::CellIndex> covered_;             // seen with all holders near the end
+  std::vector<std::int64_t> cell_bytes_;             // the volunteers' memory for cells
+  std::vector<int> calls_in_a_row_;                  // by volunteer: frames since the last one of a round
+  std::vector<std::unique_ptr<CellRounds>> rounds_;  // by cell
+  std::vector<double> losses_;                       // a sample's, by window
+  std::map<wire::CellIndex, TimePoint> held_at_;     // when somebody had the state last
+  std::set<wire::CellIndex> covered_;                // seen with all holders near the end
   std::vector<std::int64_t> windows_before_calm_;
+  std::vector<RoundIndex> rounds_before_calm_;
 };
 
 void CellSwarm::add_volunteers() {
@@ -111,8 +123,6 @@ void CellSwarm::add_volunteers() {
   for (wire::CellIndex cell = 0; cell < cells; ++cell) {
     all += wire::held_bytes(run_, cell);
     largest = std::max(largest, wire::held_bytes(run_, cell));
-    const Learner begin(wire::piece_of(run_, cell), {});
-    parameters_.emplace_back(begin.agreed().begin(), begin.agreed().end());
   }
   const double share = options_.memory * options_.holders * static_cast<double>(all) / options_.peers;
   for (int index = 0; index < options_.peers; ++index) {
@@ -133,9 +143,28 @@ void CellSwarm::add_volunteers() {
     volunteers_.push_back(std::make_unique<CellVolunteer>(world, means));
     scheduler_.after(from_seconds(uniform(0, 3)), [this, index] { volunteer(index).start(); });
   }
+  calls_in_a_row_.assign(volunteers_.size(), 0);
+  for (wire::CellIndex cell = 0; cell < cells; ++cell) {
+    CellWorld& world = *this;
+    rounds_.push_back(std::make_unique<CellRounds>(world, volunteers_, cell));
+  }
 }
 
-// Accounts have two computers each; one in eight cannot be dialled.
+// Calls take two of three turns while a round has something to send (client/transport/calls.h).
+void CellSwarm::on_uplink_free(int index) {
+  int& in_a_row = calls_in_a_row_[static_cast<std::size_t>(index)];
+  if (in_a_row < kCallsInARow && volunteer(index).pump()) {
+    ++in_a_row;
+    return;
+  }
+  in_a_row = 0;
+  for (const auto& rounds : rounds_) {
+    if (network_.uplink_free(index)) rounds->pump(index);
+  }
+  volunteer(index).pump();
+}
+
+// One volunteer in eight cannot be dialled.
 void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) {
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
   if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
@@ -150,7 +179,7 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer)
     const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
     if (!dealer_.up()) return reply_to(nothing, way);
     if (request_lost) return reply_to(nothing, kCallDeadline);
-    const core::MemberIdentity who{id_of(index), 1 + index / 2, "192.0.2.1"};
+    const core::MemberIdentity who{id_of(index), account_of(index), "192.0.2.1"};
     const wire::Endpoint at{who.peer, who.address, index % 8 == 7 ? 0 : 1000 + index};
     const wire::CellsDealt dealt = dealer_.on_offer(who, at, offer);
     if (reply_lost) return reply_to(nothing, kCallDeadline);
@@ -158,24 +187,10 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer)
   });
 }
 
-void CellSwarm::begin_cell(CellVolunteer& holder, wire::CellIndex cell) {
-  holder.schedule(scheduler_.now() + from_seconds(uniform(0.1, 2)), [this, &holder, cell] {
-    if (!holder.holds(cell)) return;
-    holder.serve_cell(cell, 0);
-    ready_[cell].insert(holder.id());
-    note_ready(cell);
-  });
-}
+void CellSwarm::begin_cell(CellVolunteer& holder, wire::CellIndex cell) { rounds_of(cell).begin(holder.index()); }
 
 void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
-  ready_[cell].erase(holder.id());
-  note_ready(cell);
-}
-
-void CellSwarm::note_ready(wire::CellIndex cell) {
-  if (!dealer_.up()) return;
-  const std::set<PeerId>& ready = ready_[cell];
-  dealer_.set_ready(cell, std::vector<PeerId>(ready.begin(), ready.end()));
+  rounds_of(cell).end(holder.index(), /*keep=*/false, /*reset=*/true);
 }
 
 void CellSwarm::on_window(const routing::Window::Outcome& outcome) {
@@ -189,7 +204,8 @@ void CellSwarm::on_window(const routing::Window::Outcome& outcome) {
 void CellSwarm::crash(CellVolunteer& volunteer, bool reset, Duration down) {
   const std::uint64_t life = volunteer.life();
   volunteer.crash();
-  for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) end_cell(volunteer, cell);
+  const bool keeps_disk = uniform(0, 1) < 0.5;
+  for (const auto& rounds : rounds_) rounds->end(volunteer.index(), keeps_disk, reset);
   for (const auto& other : volunteers_) {
     const Duration hears = reset ? network_.path(volunteer.index(), other->index()) : kSilence;
     scheduler_.after(hears,
@@ -198,14 +214,19 @@ void CellSwarm::crash(CellVolunteer& volunteer, bool reset, Duration down) {
   scheduler_.after(down, [&volunteer] { volunteer.start(); });
 }
 
+void CellSwarm::start_coordinator() {
+  log_debug("{:.3f} the coordinator begins", to_seconds(scheduler_.now().time_since_epoch()));
+  for (const auto& rounds : rounds_) rounds->start_coordinator();
+  dealer_.start();
+}
+
 void CellSwarm::crash_coordinator() {
   if (!dealer_.up()) return;
+  log_debug("{:.3f} the coordinator dies", to_seconds(scheduler_.now().time_since_epoch()));
   ++result_.coordinator_crashes;
   dealer_.crash();
-  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] {
-    dealer_.start();
-    for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) note_ready(cell);
-  });
+  for (const auto& rounds : rounds_) rounds->crash_coordinator();
+  scheduler_.after(from_seconds(uniform(0.5, 15)), [this] { start_coordinator(); });
 }
 
 void CellSwarm::plan_faults() {
@@ -237,11 +258,13 @@ void CellSwarm::strike(CellVolunteer& volunteer, double kind) {
     crash(volunteer, true, from_seconds(uniform(1, 20)));
   } else if (kind < 0.6) {
     ++result_.freezes;
-    volunteer.freeze_until(scheduler_.now() + from_seconds(uniform(0.2, 12)));
+    const TimePoint thaws = scheduler_.now() + from_seconds(uniform(0.2, 12));
+    volunteer.freeze_until(thaws);
+    for (const auto& rounds : rounds_) rounds->freeze_until(volunteer.index(), thaws);
   } else if (kind < 0.75) {
     ++result_.pauses;
-    volunteer.pause(true);
-    scheduler_.after(from_seconds(uniform(0.5, 15)), [&volunteer] { volunteer.pause(false); });
+    pause(volunteer, true);
+    scheduler_.after(from_seconds(uniform(0.5, 15)), [this, &volunteer] { pause(volunteer, false); });
   } else if (kind < 0.85) {
     ++result_.slow;
     volunteer.slow_down(uniform(kSlowest, 0.2));
@@ -254,9 +277,18 @@ void CellSwarm::strike(CellVolunteer& volunteer, double kind) {
   }
 }
 
+void CellSwarm::pause(CellVolunteer& volunteer, bool paused) {
+  if (!volunteer.up() || volunteer.paused() == paused) return;
+  volunteer.pause(paused);
+  for (const auto& rounds : rounds_) rounds->pause(volunteer.index(), paused);
+}
+
 void CellSwarm::look() {
   const TimePoint now = scheduler_.now();
   if (scheduler_.events_waiting() > kEventsWaitingMax) checks_.fail("events pile up without end");
+  for (const auto& rounds : rounds_) {
+    if (std::string broken = rounds->broken(); !broken.empty()) checks_.fail(std::move(broken));
+  }
   if (!dealer_.up()) return;
   const core::CellCover cover = dealer_.cover();
   for (std::size_t number = 0; number < cover.holders.size(); ++number) {
@@ -292,6 +324,14 @@ void CellSwarm::check_well() {
       if (!covered_.contains(cell)) checks_.fail(fmt::format("cell {} still lacks holders", cell));
     }
   }
+  for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) {
+    rounds_of(cell).check_equal();
+    const RoundIndex before = rounds_before_calm_[static_cast<std::size_t>(cell)];
+    if (covered_.contains(cell) && rounds_of(cell).rounds() <= before) {
+      checks_.fail(fmt::format("no round of cell {} was finished in calm weather", cell));
+    }
+  }
+  look();
   const core::CellCover cover = dealer_.cover();
   if (cover.held_by(1) < result_.cells) return;  // callers may wait for it
   for (const auto& each : volunteers_) {
@@ -303,8 +343,11 @@ void CellSwarm::check_well() {
 }
 
 CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
-  dealer_.start();
   add_volunteers();
+  dealer_.has_state = [this](const PeerId& peer, wire::CellIndex cell) {
+    return rounds_of(cell).has_state(index_of(peer));
+  };
+  start_coordinator();
   plan_faults();
   const double all_s = to_seconds(options_.length + options_.calm);
   const auto go = [&](Duration length) {
@@ -318,6 +361,7 @@ CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
   };
   go(options_.length);
   for (const auto& each : volunteers_) windows_before_calm_.push_back(each->windows());
+  for (const auto& rounds : rounds_) rounds_before_calm_.push_back(rounds->rounds());
   go(options_.calm);
   if (checks_.broken().empty()) check_well();
   const std::size_t some = std::min(kFirstWindows, losses_.size());

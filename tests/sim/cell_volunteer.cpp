@@ -12,7 +12,8 @@ namespace starling::sim {
 namespace {
 
 constexpr double kOffersMinS = 1, kOffersMaxS = 2.5;  // from one call to the coordinator to the next
-constexpr double kOpensInS = 0.2;                     // memory for a cell is set aside
+constexpr int kTimesMax = 1000;
+constexpr double kOpensInS = 0.2;  // memory for a cell is set aside
 
 }  // namespace
 
@@ -130,6 +131,11 @@ void CellVolunteer::soon(std::function<void()> errand) {
 
 // CellWork::run_window() and CellWork::serve().
 void CellVolunteer::work() {
+  trainer_.times = trainer_.worked_at == now() ? trainer_.times + 1 : 0;
+  trainer_.worked_at = now();
+  if (trainer_.times > kTimesMax) {
+    return world_.checks().fail(fmt::format("volunteer {} turns round and round in one moment", index()));
+  }
   while (!trainer_.is_busy) {
     if (std::exchange(trainer_.is_others_turn, false) && serve_batch()) break;
     for (auto& errand : std::exchange(trainer_.errands, {})) errand();
@@ -275,15 +281,15 @@ void CellVolunteer::let_go(wire::CellIndex cell) {
   (void)desk_->take_weights(cell);
 }
 
-SampleCount CellVolunteer::take_gradient(wire::CellIndex cell, std::span<float> into) {
-  const auto found = held_.find(cell);
-  if (found == held_.end()) return 0;
-  const SampleCount samples = desk_->take_weights(cell).samples;
-  if (samples == 0) return 0;
-  std::vector<float>& sum = found->second.sum;
-  for (std::size_t i = 0; i < sum.size(); ++i) into[i] += sum[i];
-  std::fill(sum.begin(), sum.end(), 0.0F);
-  return samples;
+void CellVolunteer::gather(wire::CellIndex cell, std::function<void(SampleCount, std::span<const float>)> done) {
+  soon([this, cell, done = std::move(done)] {
+    const auto found = held_.find(cell);
+    if (found == held_.end()) return done(0, {});
+    const SampleCount samples = desk_->take_weights(cell).samples;
+    std::vector<float>& sum = found->second.sum;
+    done(samples, sum);
+    if (samples > 0) std::fill(sum.begin(), sum.end(), 0.0F);
+  });
 }
 
 }  // namespace starling::sim

@@ -47,10 +47,13 @@ class CellWorld {
   virtual void begin_cell(CellVolunteer& holder, wire::CellIndex cell) = 0;
   // The cell is let go, with its state.
   virtual void end_cell(CellVolunteer& holder, wire::CellIndex cell) = 0;
+  // The members of the cell's run that have its state may be others now.
+  virtual void on_holders(wire::CellIndex cell) = 0;
+  [[nodiscard]] virtual AccountId account_of(int volunteer) const = 0;
   // The cell's parameters; it is held.
   virtual std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) = 0;
   virtual void on_window(const routing::Window::Outcome& outcome) = 0;
-  // take_gradient() has something.
+  // gather() has something.
   virtual void on_weights(CellVolunteer& holder, wire::CellIndex cell) = 0;
 };
 
@@ -94,8 +97,9 @@ class CellVolunteer final : public transport::CallTaker, private routing::Window
 
   // The cell that is held answers calls with the state of this round; nothing: not now.
   void serve_cell(wire::CellIndex cell, std::optional<RoundIndex> round);
-  // Adds the gradient of a held cell to `into`; CellWork::take_gradient.
-  SampleCount take_gradient(wire::CellIndex cell, std::span<float> into);
+  // Takes the gradient of a held cell, between two tasks of the trainer, and tells how many samples count in it, 0:
+  // none yet; CellWork::take_gradient.
+  void gather(wire::CellIndex cell, std::function<void(SampleCount samples, std::span<const float> sum)> done);
 
   // Runs `event` at `when`, later if frozen then, never if this life is over.
   void schedule(TimePoint when, std::function<void()> event);
@@ -153,6 +157,8 @@ class CellVolunteer final : public transport::CallTaker, private routing::Window
     bool is_busy = false;
     bool is_others_turn = false;
     bool is_woken = false;  // work() is about to run
+    TimePoint worked_at{};
+    int times = 0;  // work() has run at that moment
     std::deque<std::function<void()>> errands{};
   };
   struct Offers {

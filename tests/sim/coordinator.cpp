@@ -50,6 +50,7 @@ void Coordinator::start() {
   for (std::size_t i = 0; i < options.audit_secret.bytes.size(); ++i) {
     options.audit_secret.bytes[i] = static_cast<std::uint8_t>(mix64(options.nonce + i));
   }
+  if (adapt) adapt(options);
   core_ = std::make_unique<core::RunCoordinator>(manifest_, wire::averaged_floats(manifest_), recovered,
                                                  static_cast<const core::KnownHosts&>(*this), options);
   if (store_.chain.statement.empty()) take(core_->state_again(scheduler_.wall_now()));
@@ -225,6 +226,7 @@ void Coordinator::arm_timer() {
     if (life != incarnation_ || timer_ != deadline) return;
     timer_ = kNever;
     take(core_->on_timer(scheduler_.now(), scheduler_.wall_now()));
+    if (on_timer) on_timer();
     arm_timer();
   });
 }

@@ -60,9 +60,15 @@ class Coordinator final : private core::KnownHosts {
   // Takes a copy of the state; it is ignored from members that were not asked.
   void on_checkpoint(const PeerId& from, const wire::Checkpoint& checkpoint, std::span<const float> state);
   [[nodiscard]] const Store& store() const { return store_; }
+  // Members that hold the state and do not pause. It is up.
+  [[nodiscard]] std::vector<PeerId> holders() const { return core_->holders(); }
   // Accounts that are off probation.
   [[nodiscard]] std::int64_t established_accounts() const;
 
+  // Changes the options with which it starts, if set.
+  std::function<void(core::CoordinatorOptions&)> adapt;
+  // A timer has run: members may be gone.
+  std::function<void()> on_timer;
   // Called when a round became durable.
   std::function<void(const core::RoundDecided&)> on_durable;
   std::function<void(const SampleSetAside&)> on_set_aside;

@@ -35,6 +35,8 @@ void Peer::start() {
   frozen_until_ = {};
   waiting_.clear();
   session_timer_ = batch_done_ = kNever;
+  has_gradients_ = false;
+  gathered_at_ = world_.scheduler().now();
   session::InitialState initial;
   learner_ = std::make_unique<Learner>(world_.manifest(), disk_.state);
   if (!disk_.state.empty()) initial.round = disk_.round;
@@ -46,10 +48,10 @@ void Peer::start() {
   initial.digest = digest();
   initial.unacknowledged = disk_.pending;
   session::SessionOptions options;
-  options.run_id = "sim";
+  options.run_id = world_.manifest().run_id;
   options.self = id_;
-  options.micro_batch_size = kMicroBatch;
-  options.samples_max = swarm::member_samples_max(world_.options().target_batch_size, kMicroBatch);
+  options.micro_batch_size = world_.manifest().micro_batch_size;
+  options.samples_max = swarm::member_samples_max(world_.manifest().target_batch_size, options.micro_batch_size);
   options.leased = world_.options().epoch_samples >= world_.options().target_batch_size;  // wire::samples_in_epochs
   options.listen_port = 1000 + index_;
   options.seed = mix64(world_.options().seed ^ static_cast<std::uint64_t>(index_) << 32 ^ incarnation_);
@@ -102,6 +104,21 @@ void Peer::freeze_until(TimePoint thaws) {
   });
 }
 
+void Peer::pause(bool paused) {
+  schedule(world_.scheduler().now(), [this, paused] {
+    session_->set_paused(world_.scheduler().now(), paused, "its owner has paused");
+    after_session_event();
+  });
+}
+
+void Peer::on_gradients() {
+  schedule(world_.scheduler().now(), [this] {
+    has_gradients_ = true;
+    session_->retry_now(world_.scheduler().now());
+    after_session_event();
+  });
+}
+
 void Peer::thaw() {
   for (const std::uint64_t life = incarnation_; !waiting_.empty() && life == incarnation_;) {
     const std::function<void()> event = std::move(waiting_.front());
@@ -124,6 +141,7 @@ void Peer::schedule(TimePoint when, std::function<void()> event) {
 }
 
 void Peer::after_session_event() {
+  world_.on_session_event(*this);
   const TimePoint now = world_.scheduler().now();
   const TimePoint deadline = session_->next_deadline(now);
   if (deadline == kNever || (session_timer_ != kNever && session_timer_ <= deadline && session_timer_ > now)) return;

@@ -54,6 +54,15 @@ class World {
   virtual std::optional<averaging::Rank> expelled_by(const Peer& peer, const wire::GroupInfo& group) = 0;
   // The donor's way of giving the state that it says it holds.
   virtual Donation donation_of(const Peer& donor) = 0;
+  // The number of the run's frames among those of the other runs on the same links.
+  [[nodiscard]] virtual int channel() const { return 0; }
+  // True where nobody draws samples: a batch is the gradients of others' samples that have come since the last one.
+  // gather() brings its sum, in its own time; of no samples, if none have come.
+  using Gathered = std::function<void(SampleCount samples, std::span<const float> sum)>;
+  [[nodiscard]] virtual bool gathers() const { return false; }
+  virtual void gather(const Peer& /*peer*/, const Gathered& /*done*/) {}
+  // The peer's session has processed an event.
+  virtual void on_session_event(Peer& /*peer*/) {}
   // Calls for the invariants.
   virtual void on_round_recorded(const Peer& peer, const wire::RoundReport& report) = 0;
   virtual void on_reports_forgotten(const Peer& peer, RoundIndex below) = 0;
@@ -97,6 +106,12 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] bool up() const { return session_ != nullptr; }
   // SIGSTOP and SIGCONT: nothing is processed in between, everything arrives late.
   void freeze_until(TimePoint thaws);
+  // Its owner has paused, or goes on.
+  void pause(bool paused);
+  // Gradients of others' samples have come (World::gathers).
+  void on_gradients();
+  // Its disk is empty. It is down.
+  void forget_disk() { disk_ = Disk(); }
 
   [[nodiscard]] int index() const { return index_; }
   // True if it does its fellows harm, on purpose or not.
@@ -210,6 +225,8 @@ class Peer final : private session::Session::Mediator {
   [[nodiscard]] double batch_seconds(SampleCount samples);
   struct Batch;  // under way
   void finish_batch(const Batch& batch);
+  void gather(const Batch& batch);
+  void take(const Batch& batch, SampleCount samples, std::span<const float> added);
   void follow(rounds::Move move);
   // Ends the round's averaging.
   void abandon();
@@ -251,6 +268,8 @@ class Peer final : private session::Session::Mediator {
   std::deque<std::pair<int, GroupId>> partings_;  // peers, with the round that they must hear is over here
   std::map<int, std::deque<Frame>> early_;        // begins of groups that have not started here; a few each
   std::uint64_t fetches_ = 0;
+  bool has_gradients_ = false;  // since the last batch
+  TimePoint gathered_at_{};     // the end of the last batch of others' gradients
   TimePoint session_timer_ = kNever;
   TimePoint batch_done_ = kNever;  // the last one of this process; kNever: none yet
 };

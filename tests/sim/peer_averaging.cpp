@@ -221,6 +221,7 @@ std::unique_ptr<Frame> Peer::frame_to(const Peer& to) {
   std::unique_ptr<Frame> frame = world_.network().blank_frame();
   frame->from = index_;
   frame->to = to.index();
+  frame->channel = world_.channel();
   frame->from_life = incarnation_;
   frame->to_life = to.incarnation();
   return frame;

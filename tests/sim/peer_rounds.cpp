@@ -30,6 +30,7 @@ void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTar
     payload_->undo();
   }
   const Batch batch{samples, target, payload_->next_batch(target), check_->sum_of(target)};
+  if (world_.gathers()) return gather(batch);
   const double seconds = batch_seconds(samples.count);
   if (batch.order.clears) std::fill(batch.order.into.begin(), batch.order.into.end(), 0.0F);
   learner_->begin(batch.order, samples.round);
@@ -43,6 +44,29 @@ void Peer::start_batch(const wire::SampleRange& samples, const session::BatchTar
     session_->on_batch_done(world_.scheduler().now(), report);
     after_session_event();
   });
+}
+
+// Like client/daemon/cell_run.h: waiting for gradients is no computation, and a batch ends at once if there are none.
+void Peer::gather(const Batch& batch) {
+  const auto end = [this](const Result<session::BatchReport>& report) {
+    session_->on_batch_done(world_.scheduler().now(), report);
+    after_session_event();
+  };
+  const Error nothing{ErrorCode::failed_precondition, "waiting for gradients of others' samples"};
+  if (!std::exchange(has_gradients_, false)) {
+    return schedule(world_.scheduler().now(), [end, nothing] { end(nothing); });
+  }
+  world_.gather(*this,
+                [this, batch, end, nothing, life = incarnation_](SampleCount samples, std::span<const float> sum) {
+                  if (life != incarnation_) return;
+                  if (batch.order.clears) std::fill(batch.order.into.begin(), batch.order.into.end(), 0.0F);
+                  if (samples > 0) take(batch, samples, sum);
+                  const TimePoint now = world_.scheduler().now();
+                  const double seconds = to_seconds(now - gathered_at_);
+                  if (samples > 0) gathered_at_ = now;
+                  const Result<session::BatchReport> report = session::BatchReport{samples, 0, seconds};
+                  schedule(now, [samples, end, report, nothing] { samples > 0 ? end(report) : end(nothing); });
+                });
 }
 
 double Peer::batch_seconds(SampleCount samples) {
@@ -79,13 +103,17 @@ void Peer::finish_batch(const Batch& batch) {
   std::vector<float> added(batch.order.into.size());
   learner_->train(samples, added);
   world_.on_computed(*this, samples, added);
-  for (std::size_t i = 0; i < added.size(); ++i) batch.order.into[i] += added[i];
-  check_->on_batch(batch.sum, batch.target, samples.count, added);
-  payload_->on_batch(samples.count);
+  take(batch, samples.count, added);
   const TimePoint now = world_.scheduler().now();
   if (batch_done_ != kNever) world_.on_batch_done(*this, now - batch_done_);
   batch_done_ = now;
   if (gossip_ != nullptr) on_stepped();
+}
+
+void Peer::take(const Batch& batch, SampleCount samples, std::span<const float> added) {
+  for (std::size_t i = 0; i < added.size(); ++i) batch.order.into[i] += added[i];
+  check_->on_batch(batch.sum, batch.target, samples, added);
+  payload_->on_batch(samples);
 }
 
 void Peer::start_averaging(const wire::GroupInfo& group, averaging::Rank self,
