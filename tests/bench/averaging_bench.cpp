@@ -8,10 +8,8 @@
 
 #include "client/averaging/codec.h"
 #include "shared/base/clock.h"
-#include "shared/base/files.h"
-#include "shared/crypto/certificates.h"
-#include "shared/crypto/keys.h"
 #include "tests/bench/averaging_group.h"
+#include "tests/bench/bench_network.h"
 #include "tests/bench/cipher_cost.h"
 #include "tests/bench/joining_bench.h"
 #include "tests/bench/overlap_bench.h"
@@ -40,21 +38,6 @@ struct Tally {
   bool identical = true;
   double complete = 1;  // that of the least complete round
 };
-
-Status write_identities(const std::filesystem::path& folder, int peers) {
-  const WallTime now = SystemClock().wall_now();
-  STARLING_ASSIGN(const auto authority, crypto::CertificateAuthority::create("bench", now));
-  STARLING_TRY(write_file_atomically(folder / "ca.pem", authority.certificate_pem()));
-  for (int rank = 0; rank < peers; ++rank) {
-    const auto key = crypto::PrivateKey::generate();
-    crypto::IssueOptions issue;
-    issue.now = now;
-    STARLING_ASSIGN(const std::string certificate, authority.issue(crypto::make_csr(key), issue));
-    STARLING_TRY(write_file_atomically(folder / fmt::format("{}.key", rank), key.to_pem(), {.mode = 0600}));
-    STARLING_TRY(write_file_atomically(folder / fmt::format("{}.pem", rank), certificate));
-  }
-  return {};
-}
 
 bool cuts(const AveragingOptions& options) {
   return options.fault == "cut" || options.fault == "deaf" || options.fault == "mute";

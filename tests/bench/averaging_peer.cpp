@@ -109,7 +109,7 @@ class BenchPeer {
 
 Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child) {
   std::unique_ptr<BenchPeer> peer(new BenchPeer(child));
-  STARLING_ASSIGN(const std::vector<PeerId> members, members_of(child));
+  STARLING_ASSIGN(const std::vector<PeerId> members, members_of(home_of(child)));
   for (const PeerId& id : members) {
     wire::MemberInfo member;
     member.endpoint.peer = id;
@@ -123,7 +123,7 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::create(const AveragingChild& child
   const auto state_of = [state = peer->state_](RoundIndex, const Digest& digest) {
     return state != nullptr && state->digest == digest ? state : nullptr;
   };
-  STARLING_ASSIGN(peer->network_, open_network(child, peer->clock_, state_of));
+  STARLING_ASSIGN(peer->network_, open_network(home_of(child), peer->clock_, state_of));
   peer->input_.resize(static_cast<std::size_t>(child.bench.floats));
   for (std::size_t k = 0; k < peer->input_.size(); ++k) {
     peer->input_[k] = bench_value(child.rank, static_cast<std::int64_t>(k));

@@ -44,6 +44,7 @@ void write_result(JsonWriter& out, const BenchResult& result) {
     out.open("", '{');
     out.text("name", row.name);
     if (!row.problem.empty()) out.text("problem", row.problem);
+    if (!row.note.empty()) out.text("note", row.note);
     write_result(out, row);
     out.close('}');
   }
@@ -78,7 +79,8 @@ std::string rows_text(const BenchResult& result, const std::vector<std::string>&
       text += fmt::format("  {:>{}}", number_text(found == row.figures.end() ? kDoesNotApply : found->second),
                           column.size());
     }
-    text += " " + (row.problem.empty() ? missed_aims(row) : " not measured: " + row.problem) + "\n";
+    text += " " + (row.problem.empty() ? missed_aims(row) : " not measured: " + row.problem);
+    text += row.note.empty() ? "\n" : "; " + row.note + "\n";
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include "shared/base/files.h"
 #include "shared/base/words.h"
 #include "shared/crypto/certificates.h"
+#include "shared/crypto/keys.h"
 
 namespace starling::bench {
 namespace {
@@ -15,30 +16,49 @@ constexpr std::size_t kPemMax = 64 * 1024;
 
 }  // namespace
 
-Result<std::vector<PeerId>> members_of(const AveragingChild& child) {
+BenchHome home_of(const AveragingChild& child) {
+  return {child.rank, child.bench.peers, child.address, child.folder, child.bench.congestion};
+}
+
+Status write_identities(const std::filesystem::path& folder, int peers) {
+  const WallTime now = SystemClock().wall_now();
+  STARLING_ASSIGN(const auto authority, crypto::CertificateAuthority::create("bench", now));
+  STARLING_TRY(write_file_atomically(folder / "ca.pem", authority.certificate_pem()));
+  for (int rank = 0; rank < peers; ++rank) {
+    const auto key = crypto::PrivateKey::generate();
+    crypto::IssueOptions issue;
+    issue.now = now;
+    STARLING_ASSIGN(const std::string certificate, authority.issue(crypto::make_csr(key), issue));
+    STARLING_TRY(write_file_atomically(folder / fmt::format("{}.key", rank), key.to_pem(), {.mode = 0600}));
+    STARLING_TRY(write_file_atomically(folder / fmt::format("{}.pem", rank), certificate));
+  }
+  return {};
+}
+
+Result<std::vector<PeerId>> members_of(const BenchHome& home) {
   std::vector<PeerId> members;
-  for (int rank = 0; rank < child.bench.peers; ++rank) {
-    STARLING_ASSIGN(const std::string pem, read_file(child.folder / fmt::format("{}.pem", rank), kPemMax));
+  for (int rank = 0; rank < home.peers; ++rank) {
+    STARLING_ASSIGN(const std::string pem, read_file(home.folder / fmt::format("{}.pem", rank), kPemMax));
     STARLING_ASSIGN(const auto info, crypto::read_certificate(pem));
     members.push_back(info.peer_id);
   }
   return members;
 }
 
-Result<std::unique_ptr<transport::PeerNetwork>> open_network(const AveragingChild& child, const Clock& clock,
+Result<std::unique_ptr<transport::PeerNetwork>> open_network(const BenchHome& home, const Clock& clock,
                                                              transport::StateSource state_source) {
-  const auto file = [&](const std::string& name) { return read_file(child.folder / name, kPemMax); };
+  const auto file = [&](const std::string& name) { return read_file(home.folder / name, kPemMax); };
   STARLING_ASSIGN(const std::string ca, file("ca.pem"));
-  STARLING_ASSIGN(const std::string certificate, file(fmt::format("{}.pem", child.rank)));
-  STARLING_ASSIGN(const std::string key_pem, file(fmt::format("{}.key", child.rank)));
+  STARLING_ASSIGN(const std::string certificate, file(fmt::format("{}.pem", home.rank)));
+  STARLING_ASSIGN(const std::string key_pem, file(fmt::format("{}.key", home.rank)));
   STARLING_ASSIGN(const auto key, crypto::PrivateKey::from_pem(key_pem));
   STARLING_ASSIGN(const auto tls, crypto::TlsContext::peer(ca, {certificate, key}));
   transport::PeerNetworkOptions options;
-  options.listen_host = child.address;
+  options.listen_host = home.address;
   options.self = key.peer_id();
   options.run_id = kBenchRun;
   options.addresses = {.allow_loopback = true, .allow_private = true};
-  if (!child.bench.congestion.empty()) options.congestion_control = child.bench.congestion;
+  if (!home.congestion.empty()) options.congestion_control = home.congestion;
   return transport::PeerNetwork::create(options, tls, clock, std::move(state_source));
 }
 

@@ -146,9 +146,9 @@ Status download(transport::PeerNetwork& network, transport::StateFetch fetch) {
 
 Status run(const AveragingChild& child) {
   SystemClock clock;
-  STARLING_ASSIGN(const std::vector<PeerId> members, members_of(child));
+  STARLING_ASSIGN(const std::vector<PeerId> members, members_of(home_of(child)));
   const auto nothing = [](RoundIndex, const Digest&) { return nullptr; };
-  STARLING_ASSIGN(const auto network, open_network(child, clock, nothing));
+  STARLING_ASSIGN(const auto network, open_network(home_of(child), clock, nothing));
   std::vector<float> state = bench_state(child.bench.state_floats);
   transport::StateFetch fetch;
   fetch.state_digest = state::state_digest(state);

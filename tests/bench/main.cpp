@@ -20,6 +20,7 @@
 #include "tests/bench/optim_bench.h"
 #include "tests/bench/plan_check.h"
 #ifdef STARLING_TORCH
+#include "tests/bench/calls_command.h"
 #include "tests/bench/step_bench.h"
 #endif
 
@@ -47,6 +48,8 @@ struct Options {
   OptimBenchOptions optim;
   PlanCheckOptions plan_check;
 #ifdef STARLING_TORCH
+  CallsOptions calls;
+  CallsChild calls_child;
   StepBenchOptions step;
 #endif
   AveragingChild child;
@@ -271,6 +274,8 @@ int main(int argc, char** argv) {
   add_plan_check(app, options.plan_check, chosen);
 #ifdef STARLING_TORCH
   add_step(app, options.step, chosen);
+  CLI::App* calls = add_calls_command(app, options.calls);
+  CLI::App* calls_volunteer = add_calls_volunteer_command(app, options.calls_child);
 #endif
   auto* peer_command = app.add_subcommand("averaging-peer");
   auto* gloo_command = app.add_subcommand("gloo-peer");
@@ -283,6 +288,14 @@ int main(int argc, char** argv) {
     chosen = {"averaging", [&] { return run_averaging(options.averaging); }, averaging_columns(options.averaging),
               options.averaging.plot_file, averaging_plot};
   }
+#ifdef STARLING_TORCH
+  if (calls->parsed()) {
+    chosen = {.name = "calls",
+              .run = [&] { return run_calls_bench(options.calls); },
+              .columns = calls_columns(options.calls)};
+  }
+  if (calls_volunteer->parsed()) return run_calls_volunteer(options.calls_child);
+#endif
   if (peer_command->parsed()) return run_averaging_peer(options.child);
   if (gloo_command->parsed()) return run_gloo_peer(options.child);
   if (joiner_command->parsed()) return run_joiner(options.child);
