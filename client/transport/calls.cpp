@@ -45,15 +45,35 @@ void Calls::call(OutgoingCall call, std::vector<CallFrame> frames) {
   Called& called = called_[{call.holder, call.id}];
   called.floats = wire::answer_floats(call.call, call.width);
   called.done = std::move(call.done);
-  std::deque<CallFrame>& queue = waiting_[call.holder].calls;
-  std::move(frames.begin(), frames.end(), std::back_inserter(queue));
+  Waiting& waiting = waiting_[call.holder];
+  if (waiting.open >= wire::kCallsOpenMax) {
+    waiting.later.emplace_back(call.id, std::move(frames));
+    return;
+  }
+  ++waiting.open;
+  std::move(frames.begin(), frames.end(), std::back_inserter(waiting.calls));
   pump(call.holder);
+}
+
+void Calls::close(const Key& key) {
+  const auto found = waiting_.find(key.first);
+  if (found == waiting_.end()) return;
+  Waiting& waiting = found->second;
+  if (std::erase_if(waiting.later, [&key](const auto& call) { return call.first == key.second; }) > 0) return;
+  --waiting.open;
+  if (waiting.later.empty()) return;
+  ++waiting.open;
+  std::vector<CallFrame>& frames = waiting.later.front().second;
+  std::move(frames.begin(), frames.end(), std::back_inserter(waiting.calls));
+  waiting.later.pop_front();
+  pump(key.first);
 }
 
 void Calls::call_off(const PeerId& holder, const Hash128& id) {
   if (called_.erase({holder, id}) == 0) return;
   forget_frames({holder, id});
   if (Link* const link = link_to_(holder)) link->send_control(wire::FrameType::call_off, {}, group_of(id));
+  close({holder, id});  // the word goes before another call, so that the holder never has too many
 }
 
 void Calls::answer(const PeerId& caller, std::vector<CallFrame> frames) {
@@ -170,6 +190,7 @@ void Calls::end(const Key& key, CallOutcome outcome) {
   if (found == called_.end()) return;
   const auto done = std::move(found->second.done);
   called_.erase(found);
+  close(key);
   done(std::move(outcome));
 }
 

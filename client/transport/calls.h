@@ -27,7 +27,7 @@ class Calls {
   // Who takes others' calls from now on; it outlives this object. Null: all are refused.
   void take_by(CallTaker* taker) { taker_ = taker; }
 
-  // frames: frames_of(call), whose values are needed no more.
+  // frames: frames_of(call), whose values are needed no more. They wait while kCallsOpenMax others are open there.
   void call(OutgoingCall call, std::vector<CallFrame> frames);
   void call_off(const PeerId& holder, const Hash128& id);
   void answer(const PeerId& caller, std::vector<CallFrame> frames);
@@ -65,7 +65,9 @@ class Calls {
   struct Waiting {
     std::deque<CallFrame> answers;
     std::deque<CallFrame> calls;
-    int in_a_row = 0;  // frames about calls since the last one of a round
+    int in_a_row = 0;                                              // frames about calls since the last one of a round
+    std::size_t open = 0;                                          // calls of ours without a complete answer
+    std::deque<std::pair<Hash128, std::vector<CallFrame>>> later;  // calls that are not open yet
   };
   using Key = std::pair<PeerId, Hash128>;
 
@@ -73,6 +75,8 @@ class Calls {
   Status take_call_data(const PeerId& caller, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   Status take_answer(const Key& key, const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   void end(const Key& key, CallOutcome outcome);
+  // The call is open no more, and another one may be.
+  void close(const Key& key);
   // Frames of this call that were not sent are not sent any more.
   void forget_frames(const Key& key);
   void pump(const PeerId& peer);

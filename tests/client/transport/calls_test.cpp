@@ -193,6 +193,33 @@ TEST_CASE("a call fails without a link, with the link, and not at all once it wa
   CHECK(off.result.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
 }
 
+TEST_CASE("a holder has no more calls open than it takes from one caller, and the others wait for their turn") {
+  Pair pair;
+  Echo echo(pair.holder);
+  echo.is_silent = true;
+  std::vector<std::unique_ptr<Pending>> all;
+  for (std::uint8_t number = 1; number <= wire::kCallsOpenMax + 3; ++number) {
+    all.push_back(std::make_unique<Pending>(pair.holder, number, call_of(4)));
+    all.back()->start(pair.caller);
+  }
+  wait_until([&] { return echo.whole == wire::kCallsOpenMax; });
+  const auto answer = [&](std::uint8_t number) {
+    pair.holder.net->answer({.caller = pair.caller.id,
+                             .id = id_of(number),
+                             .codec = wire::Codec::fp32,
+                             .values = std::vector<float>(4 * kWidth)});
+    CHECK(all[number - 1]->wait().answer);
+  };
+  answer(5);  // makes room for the first one that waits
+  wait_until([&] { return echo.whole == wire::kCallsOpenMax + 1; });
+  pair.caller.net->call_off(pair.holder.id, id_of(wire::kCallsOpenMax + 2));  // it waits, and is not sent any more
+  pair.caller.net->call_off(pair.holder.id, id_of(1));
+  wait_until([&] { return echo.whole == wire::kCallsOpenMax + 2; });
+  answer(wire::kCallsOpenMax + 1);
+  answer(wire::kCallsOpenMax + 3);
+  CHECK(echo.whole == wire::kCallsOpenMax + 2);
+}
+
 TEST_CASE("a caller that breaks the protocol is cut off, and what it had open is given up") {
   Pair pair;
   Echo echo(pair.holder);
