@@ -54,7 +54,7 @@ void CallBook::send(TimePoint now, ExchangeId id, Exchange& exchange, std::size_
   progress.tried.insert(*holder);
   progress.open.push_back(holders_.on_sent(now, *holder, what.units));
   if (!exchange.terms.once && std::ssize(progress.open) < kOpenMax)
-    progress.again_at = progress.open.back().answered_by;
+    progress.again_at = holders_.late_at(progress.open.back());
   sends_.push_back({id, part, *holder, exchange.ends_at - now});
 }
 
@@ -145,7 +145,11 @@ void CallBook::on_timer(TimePoint now) {
   for (const ExchangeId id : ids) {
     Exchange& exchange = exchanges_.at(id);
     for (std::size_t part = 0; part < exchange.parts.size(); ++part) {
-      if (now >= exchange.parts[part].again_at && now < exchange.ends_at) send(now, id, exchange, part);
+      Progress& progress = exchange.parts[part];
+      if (now < progress.again_at || now >= exchange.ends_at) continue;
+      if (!progress.open.empty())
+        progress.again_at = std::max(progress.again_at, holders_.late_at(progress.open.back()));
+      if (now >= progress.again_at) send(now, id, exchange, part);
     }
     end_if_over(now, id);
   }

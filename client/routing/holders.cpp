@@ -97,15 +97,22 @@ Holders::Sent Holders::on_sent(TimePoint now, const PeerId& holder, std::int64_t
   Record& record = records_[holder];
   record.open_units += units;
   ++record.open_calls;
-  const double usual = record.expected_s(record.open_units) + kErrorsOfPatience * record.error;
-  const double patience = record.weight > 0 ? std::max(kPatienceMinS, usual) : kUnknownPatienceS;
-  return {holder, units, record.open_units, now, now + from_seconds(patience)};
+  return {holder, units, record.open_units, record.ended_units, now};
+}
+
+TimePoint Holders::late_at(const Sent& call) const {
+  const Record& record = records_.at(call.holder);
+  if (record.weight == 0) return call.at + from_seconds(kUnknownPatienceS);
+  const std::int64_t ahead = std::max(call.units, call.load - (record.ended_units - call.ended_before));
+  const double usual = record.expected_s(ahead) + kErrorsOfPatience * record.error;
+  return std::max(call.at, record.answered_at) + from_seconds(std::max(kPatienceMinS, usual));
 }
 
 Holders::Record& Holders::end(const Sent& call) {
   Record& record = records_.at(call.holder);
   VERIFY(record.open_calls > 0 && record.open_units >= call.units);
   record.open_units -= call.units;
+  record.ended_units += call.units;
   --record.open_calls;
   return record;
 }
@@ -113,6 +120,7 @@ Holders::Record& Holders::end(const Sent& call) {
 void Holders::on_answered(TimePoint now, const Sent& call) {
   Record& record = end(call);
   record.failures = 0;
+  record.answered_at = now;
   record.learn(call.load, to_seconds(now - call.at));
 }
 

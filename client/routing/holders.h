@@ -35,12 +35,16 @@ class Holders {
   struct Sent {
     PeerId holder;
     std::int64_t units = 0;
-    std::int64_t load = 0;  // its units, and those of earlier calls to the holder that were not answered
+    std::int64_t load = 0;          // its units, and those of earlier calls to the holder that were not answered
+    std::int64_t ended_before = 0;  // units of calls to the holder that had ended
     TimePoint at{};
-    TimePoint answered_by{};  // unless something is wrong: the time that is expected, and four times its usual error
   };
   // Notes that a call goes out now. It ends by one of those below.
   [[nodiscard]] Sent on_sent(TimePoint now, const PeerId& holder, std::int64_t units);
+  // From then on something is wrong, unless the holder answers another call first: a holder that goes on answering has
+  // others' calls, or a slow line, before it. The time is that which is expected for what is ahead of the call since
+  // the holder's last answer, and four times its usual error.
+  [[nodiscard]] TimePoint late_at(const Sent& call) const;
   void on_answered(TimePoint now, const Sent& call);
   // Nobody waits for the answer any more: it takes as long as it has taken so far, at least.
   void on_given_up(TimePoint now, const Sent& call);
@@ -61,7 +65,9 @@ class Holders {
     double error = 0;  // the usual one of what was expected, in seconds
     std::int64_t open_units = 0;
     int open_calls = 0;
-    int failures = 0;  // since its last answer
+    std::int64_t ended_units = 0;  // of calls that have ended
+    TimePoint answered_at{};       // the last time
+    int failures = 0;              // since its last answer
     TimePoint not_before{};
     [[nodiscard]] double expected_s(std::int64_t load) const;
     void learn(std::int64_t load, double took_s);

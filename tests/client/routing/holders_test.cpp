@@ -47,7 +47,7 @@ TEST_CASE("a small call goes to the holder that is near, and a large one to the 
   const auto load = holders.on_sent(now, peer(2), 100'000);
   CHECK(holders.choose(now, kCell, 200, {}) == peer(1));
   CHECK(load.load == 100'000);
-  CHECK(to_seconds(load.answered_by - now) == doctest::Approx(100.2).epsilon(0.02));
+  CHECK(to_seconds(holders.late_at(load) - now) == doctest::Approx(100.2).epsilon(0.02));
   holders.on_given_up(now, load);
   CHECK(holders.choose(now, kCell, 200, {}) == peer(2));
 }
@@ -63,6 +63,24 @@ TEST_CASE("who has never answered is tried, with one call at a time") {
   // It is slow: what nobody waits for any more is a lesson, too.
   holders.on_given_up(now + from_seconds(4), first);
   CHECK(holders.choose(now, kCell, 10, {}) == peer(1));
+}
+
+TEST_CASE("a call is not late while its holder goes on answering those before it") {
+  Holders holders;
+  holders.set(kCell, {peer(1)});
+  TimePoint now = kStart;
+  for (const std::int64_t units : {10, 40, 20, 80, 30, 60, 50, 10}) call(holders, now, peer(1), units, {0.1, 0.01});
+  const auto first = holders.on_sent(now, peer(1), 100);
+  const auto second = holders.on_sent(now, peer(1), 100);
+  CHECK(to_seconds(holders.late_at(first) - now) == doctest::Approx(1.1).epsilon(0.2));
+  CHECK(to_seconds(holders.late_at(second) - now) == doctest::Approx(2.1).epsilon(0.2));
+  // The line has become slow. The first answer says that the second call's turn has come just now.
+  now += from_seconds(4);
+  CHECK(holders.late_at(second) < now);
+  holders.on_answered(now, first);
+  CHECK(to_seconds(holders.late_at(second) - now) >= 1.1);
+  // A silent holder is late in the end.
+  CHECK(to_seconds(holders.late_at(second) - now) < 30);
 }
 
 TEST_CASE("who fails is left alone, longer each time, and who refuses as long as it says") {
