@@ -65,7 +65,7 @@ class Holders {
     double error = 0;  // the usual one of what was expected, in seconds
     std::int64_t open_units = 0;
     int open_calls = 0;
-    std::int64_t ended_units = 0;  // of calls that have ended
+    std::int64_t ended_units = 0;  // their calls have ended, with an answer or without
     TimePoint answered_at{};       // the last time
     int failures = 0;              // since its last answer
     TimePoint not_before{};

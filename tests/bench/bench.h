@@ -21,7 +21,7 @@ constexpr double kDoesNotApply = std::numeric_limits<double>::quiet_NaN();
 struct BenchResult {
   std::string name;     // name of a table's row
   std::string problem;  // reason why that row could not be measured: then it has no figures
-  std::string note;     // what a reader of the row has to know, beside its figures
+  std::string note;     // for the reader of the row, beside its figures
   std::map<std::string, std::string> settings;
   std::map<std::string, double> figures;
   std::map<std::string, std::vector<double>> series;  // figures of each counted round

@@ -11,7 +11,7 @@
 namespace starling::bench {
 namespace {
 
-constexpr double kTimeMax = 1.25;     // of the same experts' inside one trainer
+constexpr double kTimeMax = 1.25;     // times that of these experts inside one trainer
 constexpr double kCpuPerGbMax = 1.5;  // seconds
 
 Result<std::vector<BenchResult>> measure(const std::string& table, const CallsOptions& options) {
@@ -36,7 +36,7 @@ std::string text_of(const CallsModel& model) {
 
 }  // namespace
 
-// The same windows by three ways: the whole model in one trainer; its experts as cells, in the caller's own trainer;
+// Equal windows by three ways: the whole model in one trainer; its experts as cells, in the caller's own trainer;
 // and in another volunteer's.
 Result<std::vector<BenchResult>> measure_loopback(const CallsOptions& options) {
   const CallsModel& model = options.near;

@@ -19,10 +19,10 @@ inline const std::vector<std::string> kCallsTables = {"delays", "loopback", "vol
 struct CallsOptions {
   std::vector<std::string> tables = kCallsTables;
   std::vector<double> delays_ms = {0, 50, 100, 200, 500};  // round trips
-  double mbit = 20;                                        // of each line of `delays`, both ways
-  int holders = 3;                                         // of `delays`
+  double mbit = 20;                                        // each line in `delays` has, both ways
+  int holders = 3;                                         // in `delays`
   int repetitions = 5;
-  double seconds = 20;  // of `volunteers`: counted time of a repetition
+  double seconds = 20;  // counted time of a repetition of `volunteers`
   bool yields = true;   // trainers take only processor time that nobody else wants
   CallsModel shaped{};  // the model of `delays` and `volunteers`
   // The model of `loopback`: 1024 tokens in micro-batches of 4 samples.

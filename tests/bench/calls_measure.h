@@ -1,4 +1,4 @@
-// What the rows of the calls benchmark have in common: costs, the processor's load, and how figures come about.
+// Shared by the rows of the calls benchmark: costs, the processor's load, and how figures come about.
 #pragma once
 
 #include <vector>

@@ -11,11 +11,11 @@
 namespace starling::bench {
 namespace {
 
-constexpr double kDelayedMin = 0.8;  // of the undelayed throughput
+constexpr double kDelayedMin = 0.8;  // share of the undelayed throughput
 constexpr double kDelayOfBarMs = 200;
-constexpr double kEqualMin = 0.85;  // of the closed form
+constexpr double kEqualMin = 0.85;  // share of the closed form
 constexpr double kUnequalMin = 0.75;
-constexpr std::size_t kCallers = 2;   // of a swarm of `delays`: with many micro-batches in flight, and with one
+constexpr std::size_t kCallers = 2;   // in a swarm of `delays`: one with many micro-batches in flight, and with one
 constexpr std::size_t kCopies = 2;    // holders of each cell there
 constexpr int kWindowsOfOne = 4;      // counted, where one micro-batch is in flight
 constexpr double kSettleSeconds = 5;  // at the start of a turn of `volunteers`; not counted
