@@ -54,8 +54,13 @@ void CallBook::send(TimePoint now, ExchangeId id, Exchange& exchange, std::size_
   progress.tried.insert(*holder);
   progress.open.push_back(holders_.on_sent(now, *holder, what.units));
   if (!exchange.terms.once && std::ssize(progress.open) < kOpenMax)
-    progress.again_at = holders_.late_at(progress.open.back());
+    progress.again_at = late_at(exchange, progress.open.back());
   sends_.push_back({id, part, *holder, exchange.ends_at - now});
+}
+
+// A holder that answers other calls, and never this one, has half of the time.
+TimePoint CallBook::late_at(const Exchange& exchange, const Holders::Sent& call) const {
+  return std::min(holders_.late_at(call), call.at + (exchange.ends_at - call.at) / 2);
 }
 
 std::vector<CallBook::Send> CallBook::take_sends() { return std::exchange(sends_, {}); }
@@ -148,7 +153,7 @@ void CallBook::on_timer(TimePoint now) {
       Progress& progress = exchange.parts[part];
       if (now < progress.again_at || now >= exchange.ends_at) continue;
       if (!progress.open.empty())
-        progress.again_at = std::max(progress.again_at, holders_.late_at(progress.open.back()));
+        progress.again_at = std::max(progress.again_at, late_at(exchange, progress.open.back()));
       if (now >= progress.again_at) send(now, id, exchange, part);
     }
     end_if_over(now, id);

@@ -97,6 +97,8 @@ class CallBook {
   using Entry = std::map<ExchangeId, Exchange>::iterator;
 
   void send(TimePoint now, ExchangeId id, Exchange& exchange, std::size_t part);
+  // When an open call's part goes to another holder.
+  [[nodiscard]] TimePoint late_at(const Exchange& exchange, const Holders::Sent& call) const;
   // Takes the call out of the open ones, and returns it; nothing if it is not one of them.
   std::optional<Holders::Sent> close(ExchangeId id, std::size_t part, const PeerId& holder);
   void on_no_answer(TimePoint now, ExchangeId id, std::size_t part);

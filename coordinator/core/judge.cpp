@@ -551,9 +551,9 @@ std::optional<StateAdopted> Judge::find_lost_state(const Situation& at, const st
   return adopted;
 }
 
-// Returns the most advanced state of those that may be the swarm's: the one that most accounts of the last decided group
-// vouch for, one of a member that is known to have been the swarm's, and the copy that is kept here. The last group may
-// be one member, which has lost its disk.
+// Returns the most advanced state of those that may be the swarm's: the one that most accounts of the last decided
+// group vouch for, one of a member that is known to have been the swarm's, and the copy that is kept here. The last
+// group may be one member, which has lost its disk.
 std::optional<StateAdopted> Judge::state_to_adopt(const Situation& at,
                                                   const std::optional<wire::Checkpoint>& kept) const {
   using Ground = StateAdopted::Ground;

@@ -119,6 +119,24 @@ TEST_CASE("a part that is refused, lost or late goes to another holder, and the 
   CHECK(made.book.take_ended()[0].answered_by[0] == second);
 }
 
+TEST_CASE("a part that its holder passes over goes to another one in half of its time") {
+  Book made;
+  const ExchangeId id = made.book.begin(at(1), kOne, {{0, 10, {0, 1}, {}}});
+  const PeerId first = made.sends().at(0);
+  // It goes on answering others' calls, and so it is not silent.
+  for (double seconds = 1.1; seconds < 5.9; seconds += 0.1) {
+    made.holders.on_answered(at(seconds), made.holders.on_sent(at(seconds - 0.1), first, 10));
+    made.book.on_timer(at(seconds));
+    CHECK(made.sends().empty());
+  }
+  made.holders.on_answered(at(6), made.holders.on_sent(at(5.9), first, 10));
+  made.book.on_timer(at(6.01));
+  const auto again = made.sends();
+  REQUIRE(again.size() == 1);
+  CHECK(again.at(0) != first);
+  CHECK(made.book.on_answer(at(6.1), id, 0, again.at(0)));
+}
+
 TEST_CASE("a holder that is busy is asked once more when it is free, if there is no other") {
   Book made;
   made.holders.set(0, {peer(1)});
