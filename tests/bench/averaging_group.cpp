@@ -1,9 +1,5 @@
 #include "tests/bench/averaging_group.h"
-
-#include <poll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <sstream>
@@ -83,51 +79,19 @@ Result<std::unique_ptr<AveragingGroup>> AveragingGroup::start(const std::string&
   return group;
 }
 
-Result<std::vector<std::string>> AveragingGroup::ask_all(const std::string& command) {
-  STARLING_TRY(tell_all(command));
-  return hear_all();
-}
-
-Status AveragingGroup::tell_all(const std::string& command) {
-  for (auto& child : children_) STARLING_TRY(child->send(command));
-  return {};
-}
-
-Result<std::vector<std::string>> AveragingGroup::hear_all() {
-  std::vector<std::string> answers;
-  for (auto& child : children_) {
-    STARLING_ASSIGN(std::string line, child->receive());
-    answers.push_back(std::move(line));
-  }
-  return answers;
-}
-
-Status AveragingGroup::rest(Duration length) const {
-  std::vector<pollfd> channels;
-  for (const auto& child : children_) channels.push_back({child->channel(), POLLRDHUP, 0});
-  const SystemClock clock;
-  const TimePoint end = clock.now() + length;
-  for (TimePoint now = clock.now(); now < end; now = clock.now()) {
-    const int ended = ::poll(channels.data(), channels.size(), static_cast<int>(to_ms(end - now) + 1));
-    if (ended > 0) return Error{ErrorCode::unavailable, "a child process ended early"};
-    if (ended < 0 && errno != EINTR) return Error{ErrorCode::io, "the children's channels cannot be watched"};
-  }
-  return {};
-}
-
 // Tells the peers each other's addresses, which are known only once all of them listen.
 Status AveragingGroup::introduce() {
   for (auto& child : children_) {
     STARLING_ASSIGN(const std::string endpoint, child->receive());
     endpoints_ += " " + endpoint;
   }
-  return ask_all(endpoints_).status();
+  return ask_all(children_, endpoints_).status();
 }
 
 Result<AveragingRound> AveragingGroup::run_round(const std::string& command,
                                                  const std::optional<InjectedFault>& fault) {
   const auto began = std::chrono::steady_clock::now();
-  STARLING_TRY(tell_all(command));
+  STARLING_TRY(tell_all(children_, command));
   std::unique_ptr<ChildProcess> victim;  // held until the others are done, because its destructor kills it
   if (fault.has_value()) {
     std::this_thread::sleep_until(began + from_seconds(fault->after_s));
@@ -135,7 +99,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command,
     children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(fault->victim));
     fault->strike(victim->pid());
   }
-  STARLING_ASSIGN(const std::vector<std::string> answers, hear_all());
+  STARLING_ASSIGN(const std::vector<std::string> answers, hear_all(children_));
   AveragingRound round;
   round.seconds = to_seconds(std::chrono::steady_clock::now() - began);
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -145,7 +109,7 @@ Result<AveragingRound> AveragingGroup::run_round(const std::string& command,
     round.late_seconds = to_seconds(std::chrono::steady_clock::now() - began);
   }
   const std::string without = fault.has_value() ? " " + std::to_string(fault->victim) : "";
-  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all("report" + without));
+  STARLING_ASSIGN(const std::vector<std::string> costs, ask_all(children_, "report" + without));
   std::string first_digest;
   for (const std::string& line : costs) {
     const PeerReport peer = parse_report(line);
@@ -175,10 +139,10 @@ Result<std::string> AveragingGroup::last_plan() {
 }
 
 Status AveragingGroup::share_speeds() {
-  STARLING_ASSIGN(const std::vector<std::string> speeds, ask_all("measured"));
+  STARLING_ASSIGN(const std::vector<std::string> speeds, ask_all(children_, "measured"));
   std::string everyone = "speeds";
   for (const std::string& speed : speeds) everyone += " " + speed;
-  return ask_all(everyone).status();
+  return ask_all(children_, everyone).status();
 }
 
 }  // namespace starling::bench

@@ -52,7 +52,7 @@ class AveragingGroup {
   // After a fault only the survivors are asked, and the group cannot be used again.
   Result<AveragingRound> run_round(const std::string& command, const std::optional<InjectedFault>& fault = {});
   // Leaves the children alone for this long. unavailable as soon as one ends meanwhile.
-  Status rest(Duration length) const;
+  Status rest(Duration length) const { return rest_beside(children_, length); }
   // The choice that the last round's plan describes.
   Result<std::string> last_plan();
   // Tells every peer the speeds of the others' links in the rounds so far, as heartbeats and plans do.
@@ -63,12 +63,8 @@ class AveragingGroup {
  private:
   AveragingGroup() = default;
   Status introduce();
-  // Tells all children `command` and collects their answers.
-  Result<std::vector<std::string>> ask_all(const std::string& command);
-  Status tell_all(const std::string& command);
-  Result<std::vector<std::string>> hear_all();
 
-  std::vector<std::unique_ptr<ChildProcess>> children_;
+  Children children_;
   std::string endpoints_ = "peers";
 };
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 
 #include <optional>
 #include <sstream>
@@ -45,33 +44,14 @@ Result<std::unique_ptr<CallsGroup>> CallsGroup::start(const std::vector<CallsMod
     STARLING_ASSIGN(auto child, start_volunteer(rank, models, yields, group->folder_.path(), lab));
     group->children_.push_back(std::move(child));
   }
-  STARLING_ASSIGN(const std::vector<std::string> endpoints, group->hear_all());
-  STARLING_TRY(group->ask_all(fmt::format("meet {}", fmt::join(endpoints, " "))).status());
+  STARLING_ASSIGN(const std::vector<std::string> endpoints, hear_all(group->children_));
+  STARLING_TRY(ask_all(group->children_, fmt::format("meet {}", fmt::join(endpoints, " "))).status());
   return group;
 }
 
 Result<std::string> CallsGroup::ask(std::size_t rank, const std::string& command) {
   STARLING_TRY(children_[rank]->send(command));
   return children_[rank]->receive();
-}
-
-Result<std::vector<std::string>> CallsGroup::ask_all(const std::string& command) {
-  STARLING_TRY(tell_all(command));
-  return hear_all();
-}
-
-Status CallsGroup::tell_all(const std::string& command) {
-  for (auto& child : children_) STARLING_TRY(child->send(command));
-  return {};
-}
-
-Result<std::vector<std::string>> CallsGroup::hear_all() {
-  std::vector<std::string> answers;
-  for (auto& child : children_) {
-    STARLING_ASSIGN(std::string line, child->receive());
-    answers.push_back(std::move(line));
-  }
-  return answers;
 }
 
 Status CallsGroup::hold(std::size_t rank, const std::vector<wire::CellIndex>& cells) {
@@ -91,36 +71,23 @@ Result<std::vector<double>> CallsGroup::train(std::size_t rank, const std::strin
 }
 
 Result<std::vector<std::vector<double>>> CallsGroup::train_for(Duration time) {
-  STARLING_TRY(tell_all("train-on"));
-  STARLING_TRY(rest(time));
-  STARLING_ASSIGN(const std::vector<std::string> lines, ask_all("stop"));
+  STARLING_TRY(tell_all(children_, "train-on"));
+  STARLING_TRY(rest_beside(children_, time));
+  STARLING_ASSIGN(const std::vector<std::string> lines, ask_all(children_, "stop"));
   std::vector<std::vector<double>> moments;
   for (const std::string& line : lines) moments.push_back(numbers_in(line));
   return moments;
 }
 
-Status CallsGroup::rest(Duration time) const {
-  std::vector<pollfd> channels;
-  for (const auto& child : children_) channels.push_back({child->channel(), POLLRDHUP, 0});
-  const SystemClock clock;
-  const TimePoint end = clock.now() + time;
-  for (TimePoint now = clock.now(); now < end; now = clock.now()) {
-    if (::poll(channels.data(), channels.size(), static_cast<int>(to_ms(end - now) + 1)) > 0) {
-      return Error{ErrorCode::unavailable, "a volunteer ended early"};
-    }
-  }
-  return {};
-}
-
 Result<std::vector<CallsCosts>> CallsGroup::end_round() {
-  STARLING_ASSIGN(const std::vector<std::string> lines, ask_all("costs"));
+  STARLING_ASSIGN(const std::vector<std::string> lines, ask_all(children_, "costs"));
   std::vector<CallsCosts> all;
   for (const std::string& line : lines) {
     std::istringstream in(line);
     CallsCosts& costs = all.emplace_back();
     in >> costs.cpu_s >> costs.bytes_sent >> costs.bytes_received >> costs.units_computed >> costs.units_asked;
   }
-  STARLING_TRY(ask_all("end-round").status());
+  STARLING_TRY(ask_all(children_, "end-round").status());
   return all;
 }
 

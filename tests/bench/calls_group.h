@@ -52,14 +52,9 @@ class CallsGroup {
  private:
   CallsGroup() = default;
   Result<std::string> ask(std::size_t rank, const std::string& command);
-  Result<std::vector<std::string>> ask_all(const std::string& command);
-  Status tell_all(const std::string& command);
-  Result<std::vector<std::string>> hear_all();
-  // Waits; unavailable as soon as a volunteer ends meanwhile.
-  [[nodiscard]] Status rest(Duration time) const;
 
   testing::TempDir folder_;
-  std::vector<std::unique_ptr<ChildProcess>> children_;
+  Children children_;
 };
 
 }  // namespace starling::bench

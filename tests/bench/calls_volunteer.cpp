@@ -5,15 +5,16 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "client/transport/peer_network.h"
 #include "shared/run/cells.h"
 #include "shared/state/initial_state.h"
+#include "shared/swarm/plan.h"
 #include "tests/bench/bench_network.h"
 #include "tests/bench/calls_bench.h"
 #include "tests/bench/process_pool.h"
@@ -28,8 +30,7 @@
 namespace starling::bench {
 namespace {
 
-constexpr std::chrono::seconds kLinksWithin{30};
-constexpr std::chrono::milliseconds kLinksPoll{10};
+constexpr std::size_t kGreetingFloats = 4096;
 
 using Holders = std::map<wire::CellIndex, std::vector<PeerId>>;
 
@@ -151,21 +152,40 @@ Result<std::string> CallsVolunteer::obey(const std::string& command) {
   return std::string("done");
 }
 
+// A link of each with each is up when all have averaged a vector of which everybody owns a part.
 Status CallsVolunteer::meet(std::istringstream& endpoints) {
+  std::vector<wire::MemberInfo> members(members_.size());
   std::vector<wire::Endpoint> others;
-  for (const PeerId& id : members_) {
-    wire::Endpoint endpoint;
-    endpoint.peer = id;
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    wire::Endpoint& endpoint = members[rank].endpoint;
+    endpoint.peer = members_[rank];
     endpoints >> endpoint.host >> endpoint.port;
     others.push_back(endpoint);
   }
-  network_->link_with_holders(others, others[static_cast<std::size_t>(child_.rank)]);
-  const TimePoint give_up = clock_.now() + kLinksWithin;
-  while (network_->stats().links_up + 1 < members_.size()) {
-    if (clock_.now() > give_up) return Error{ErrorCode::deadline_exceeded, "make links with the other volunteers"};
-    std::this_thread::sleep_for(kLinksPoll);
-  }
-  return {};
+  const auto self = static_cast<std::size_t>(child_.rank);
+  network_->link_with_holders(others, others[self]);
+  swarm::PlanOptions options;
+  options.run_id = kBenchRun;
+  options.vector_floats = kGreetingFloats;
+  options.target_batch_size = std::ssize(members);
+  transport::AverageRequest request;
+  request.group = swarm::plan_group(members, options);
+  const auto place = std::ranges::find(request.group.members, members_[self],
+                                       [](const wire::GroupMember& member) { return member.endpoint.peer; });
+  if (place == request.group.members.end()) return Error{ErrorCode::failed_precondition, request.group.reason};
+  request.self = static_cast<averaging::Rank>(place - request.group.members.begin());
+  std::vector<float> greeting(kGreetingFloats), answer(kGreetingFloats);
+  request.weight = 1;
+  request.input = greeting;
+  request.output = answer;
+  request.start = clock_.now();
+  std::promise<averaging::AveragingOutcome> ended;
+  request.done = [&ended](const averaging::AveragingOutcome& outcome) { ended.set_value(outcome); };
+  STARLING_TRY(network_->average(std::move(request)));
+  const averaging::AveragingOutcome outcome = ended.get_future().get();
+  network_->abandon();
+  if (outcome.verdict == averaging::AveragingOutcome::Verdict::averaged && outcome.lost.empty()) return {};
+  return Error{ErrorCode::unavailable, "make links with the other volunteers: somebody is missing"};
 }
 
 Status CallsVolunteer::hold(std::istringstream& cells) {

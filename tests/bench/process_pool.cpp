@@ -2,17 +2,20 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 extern char** environ;
 
@@ -70,6 +73,38 @@ Result<std::string> ChildProcess::receive() {
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
   return line;
+}
+
+Result<std::vector<std::string>> ask_all(const Children& children, const std::string& command) {
+  STARLING_TRY(tell_all(children, command));
+  return hear_all(children);
+}
+
+Status tell_all(const Children& children, const std::string& command) {
+  for (const auto& child : children) STARLING_TRY(child->send(command));
+  return {};
+}
+
+Result<std::vector<std::string>> hear_all(const Children& children) {
+  std::vector<std::string> answers;
+  for (const auto& child : children) {
+    STARLING_ASSIGN(std::string line, child->receive());
+    answers.push_back(std::move(line));
+  }
+  return answers;
+}
+
+Status rest_beside(const Children& children, Duration length) {
+  std::vector<pollfd> channels;
+  for (const auto& child : children) channels.push_back({child->channel(), POLLRDHUP, 0});
+  const SystemClock clock;
+  const TimePoint end = clock.now() + length;
+  for (TimePoint now = clock.now(); now < end; now = clock.now()) {
+    const int ended = ::poll(channels.data(), channels.size(), static_cast<int>(to_ms(end - now) + 1));
+    if (ended > 0) return Error{ErrorCode::unavailable, "a child process ended early"};
+    if (ended < 0 && errno != EINTR) return Error{ErrorCode::io, "the children's channels cannot be watched"};
+  }
+  return {};
 }
 
 std::string read_command() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/clock.h"
 #include "shared/base/result.h"
 
 namespace starling::bench {
@@ -36,6 +37,15 @@ class ChildProcess {
   int fd_;
   std::string buffer_;
 };
+
+// By rank.
+using Children = std::vector<std::unique_ptr<ChildProcess>>;
+// Tells all children `command` and collects their answers.
+Result<std::vector<std::string>> ask_all(const Children& children, const std::string& command);
+Status tell_all(const Children& children, const std::string& command);
+Result<std::vector<std::string>> hear_all(const Children& children);
+// Waits; unavailable as soon as a child ends meanwhile.
+Status rest_beside(const Children& children, Duration length);
 
 // The child's end: reads a line from the parent (empty at the end), and sends it one.
 std::string read_command();

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "client/optim/optimizer.h"
-#include "shared/base/permutation.h"
 #include "shared/run/cells.h"
+#include "tests/client/optim/noise.h"
 
 using namespace starling;
 using namespace starling::optim;
+using starling::optim::testing::noise;
 
 namespace {
 
@@ -31,13 +32,6 @@ wire::RunManifest cell_manifest(double learning_rate) {
   manifest.optimizer.clip_norm = 0;
   manifest.schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
   return wire::piece_of(manifest, 1);
-}
-
-std::vector<float> noise(std::size_t size, std::uint64_t seed) {
-  std::vector<float> values(size);
-  for (std::size_t i = 0; i < size; ++i)
-    values[i] = static_cast<float>(mix64(seed << 32 ^ i) % 20001) / 10000.0F - 1.0F;
-  return values;
 }
 
 // A holder, with the parameters that it shares with others.

@@ -10,13 +10,14 @@
 
 #include "client/optim/optimizer.h"
 #include "client/optim/step_journal.h"
-#include "shared/base/permutation.h"
 #include "shared/base/words.h"
 #include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
+#include "tests/client/optim/noise.h"
 
 using namespace starling;
 using namespace starling::optim;
+using starling::optim::testing::noise;
 
 namespace {
 
@@ -30,12 +31,6 @@ wire::RunManifest manifest_of(wire::OptimizerKind kind, int fragments) {
   manifest.round.delay_parameter_updates = true;
   manifest.local.emplace().fragments = fragments;
   return manifest;
-}
-
-std::vector<float> noise(std::size_t size, std::uint64_t seed) {
-  std::vector<float> values(size);
-  for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(mix64(seed << 32 ^ i) % 2001) / 1000.0F - 1.0F;
-  return values;
 }
 
 }  // namespace

@@ -7,12 +7,13 @@
 #include <limits>
 #include <vector>
 
-#include "shared/base/permutation.h"
 #include "shared/base/words.h"
 #include "shared/run/model_layout.h"
+#include "tests/client/optim/noise.h"
 
 using namespace starling;
 using namespace starling::optim;
+using starling::optim::testing::noise;
 
 namespace {
 
@@ -31,13 +32,6 @@ wire::RunManifest local_manifest(wire::OptimizerKind kind, double learning_rate)
   manifest.local->optimizer.clip_norm = 0;
   manifest.local->schedule = {.kind = wire::ScheduleKind::constant, .learning_rate = learning_rate, .warmup_rounds = 0};
   return manifest;
-}
-
-std::vector<float> noise(std::size_t size, std::uint64_t seed) {
-  std::vector<float> values(size);
-  for (std::size_t i = 0; i < size; ++i)
-    values[i] = static_cast<float>(mix64(seed << 32 ^ i) % 20001) / 10000.0F - 1.0F;
-  return values;
 }
 
 // Local steps, and the memory they work on.
