@@ -89,13 +89,13 @@ std::string WindowCheck::on_call(TimePoint now, const routing::OutgoingCall& cal
   const auto found = exchanges_.find(call.send.exchange);
   if (found == exchanges_.end()) return "a call belongs to no exchange";
   Exchange& exchange = found->second;
+  exchange.cells[call.send.part] = call.cell;
+  if (!call.kept) inputs_[{call.send.exchange, call.cell}].assign(call.inputs.begin(), call.inputs.end());
   if (exchange.is_back != call.is_back) return "an exchange has calls of both ways";
   if (now + call.send.budget > exchange.ends_at || call.send.budget <= Duration()) {
     return fmt::format("a call has {:.3f} s, and its exchange {:.3f} s", to_seconds(call.send.budget),
                        to_seconds(exchange.ends_at - now));
   }
-  exchange.cells[call.send.part] = call.cell;
-  if (!call.kept) inputs_[{call.send.exchange, call.cell}].assign(call.inputs.begin(), call.inputs.end());
   return {};
 }
 
