@@ -4,6 +4,8 @@ namespace starling::core {
 namespace {
 
 constexpr std::size_t kFailedMax = 256;
+// The first piece of a copy comes within this time, on most lines.
+constexpr Duration kBeginsWithin = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -18,16 +20,21 @@ bool CheckpointTurn::ask(TimePoint now, const PeerId& peer, RoundIndex round, co
                          const CoordinatorOptions& options) {
   if (due(now, round, options)) {
     if (turn_) given_up(now, turn_->peer);
-    turn_ = Turn{peer, round, state_digest, now};
+    turn_ = Turn{peer, round, state_digest, now, false};
     return true;
   }
+  if (!turn_ || turn_->peer != peer) return false;
   // The answer may have been lost; a member that still has the state can begin then.
-  return turn_ && turn_->peer == peer && turn_->state_digest == state_digest;
+  if (turn_->state_digest == state_digest) return true;
+  if (turn_->is_settled || now - turn_->heard < kBeginsWithin) return false;
+  turn_ = Turn{peer, round, state_digest, now, true};
+  return true;
 }
 
 const CheckpointTurn::Turn* CheckpointTurn::heard(TimePoint now, const PeerId& peer) {
   if (!turn_ || turn_->peer != peer) return nullptr;
   turn_->heard = now;
+  turn_->is_settled = true;
   return &*turn_;
 }
 

@@ -19,10 +19,12 @@ class CheckpointTurn {
     PeerId peer;
     RoundIndex round = 0;
     Digest state_digest;
-    TimePoint heard{};  // when the last piece came, or when the member was asked
+    TimePoint heard{};        // when the last piece came, or when the member was asked
+    bool is_settled = false;  // pieces have come, or it was asked for another state before
   };
   // Returns whether `peer`, which holds the state at the start of `round`, should send it. It is asked once, and again
-  // while no piece has come.
+  // while no piece has come; after a while, once, for the state that it has by then: it may have stepped before it
+  // heard of its turn.
   bool ask(TimePoint now, const PeerId& peer, RoundIndex round, const Digest& state_digest,
            const CoordinatorOptions& options);
   // True if a turn is due and nobody has it.

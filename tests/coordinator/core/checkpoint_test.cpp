@@ -58,6 +58,24 @@ TEST_CASE("a copy is asked for every so many rounds, of one member at a time") {
   }
 }
 
+TEST_CASE("a member that had stepped before it heard of its turn is asked once more, for the state that it has") {
+  const CoordinatorOptions options;
+  CheckpointTurn turn(10, std::nullopt);
+  CHECK(turn.ask(kNow, peer_id(1), 10, digest(10), options));
+  SUBCASE("unless its copy is on the way") {
+    REQUIRE(turn.heard(kNow + seconds(2), peer_id(1)) != nullptr);
+    CHECK_FALSE(turn.ask(kNow + seconds(6), peer_id(1), 12, digest(12), options));
+    CHECK(turn.heard(kNow + seconds(6), peer_id(1))->round == 10);
+  }
+  SUBCASE("after a while") {
+    CHECK_FALSE(turn.ask(kNow + seconds(2), peer_id(1), 11, digest(11), options));
+    CHECK(turn.ask(kNow + seconds(3), peer_id(1), 12, digest(12), options));
+    CHECK(turn.ask(kNow + seconds(4), peer_id(1), 12, digest(12), options));
+    CHECK_FALSE(turn.ask(kNow + seconds(9), peer_id(1), 13, digest(13), options));
+    CHECK(turn.heard(kNow + seconds(9), peer_id(1))->round == 12);
+  }
+}
+
 TEST_CASE("who was asked for a copy and has sent none is known until one is kept") {
   const CoordinatorOptions options;
   CheckpointTurn turn(10, std::nullopt);
