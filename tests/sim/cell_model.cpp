@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kWidth = 4;
 constexpr int kContext = 3;
-constexpr std::size_t kVectors = 3;  // an expert has
-constexpr double kRate = 6;          // a step of it brings an expert nearer to its teacher by some per cent
-constexpr SampleCount kBatch = 40;
+constexpr std::size_t kVectors = 3;       // an expert has
+constexpr double kRate = 6;               // a step of it brings an expert nearer to its teacher by some per cent
+constexpr SampleCount kBatchOfPeer = 16;  // so that rounds take some seconds, like real ones
 constexpr RoundIndex kCheckpointRounds = 4;
 
 // Uniform in [-1, 1), from three names.
@@ -56,7 +56,7 @@ Result<wire::RunManifest> cell_run_of(const CellSwarmOptions& options) {
   model.experts.cells.answers_min = options.answers_min;
   manifest.run_id = "sim";
   manifest.seed = options.seed;
-  manifest.target_batch_size = kBatch;
+  manifest.target_batch_size = kBatchOfPeer * options.peers;
   manifest.peers_max = kLanes;
   manifest.flops_per_sample = 1e9;
   manifest.checkpoint_rounds = kCheckpointRounds;

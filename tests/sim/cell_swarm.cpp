@@ -28,7 +28,11 @@ constexpr Duration kCallDeadline = std::chrono::seconds(5);
 constexpr Duration kSilence = std::chrono::seconds(15);
 constexpr Duration kLooksEvery = std::chrono::milliseconds(250);
 constexpr Duration kWellWithin = std::chrono::seconds(10);  // longer than a lost call keeps a holder out
-constexpr double kSlowest = 0.02;                           // the lowest fraction of a trainer's usual speed
+// A sole holder may finish a round between the moment at which its cell is taken over and the one at which it hears of
+// that. Then it takes the newest state away: its run waits for it for 30 s, and goes on from the state before 10 s
+// later.
+constexpr Duration kSoleWellWithin = std::chrono::seconds(55);
+constexpr double kSlowest = 0.02;  // the lowest fraction of a trainer's usual speed
 constexpr int kCallsInARow = 2;
 constexpr std::size_t kFirstWindows = 20;
 constexpr std::size_t kEventsWaitingMax = 1'000'000;
@@ -353,7 +357,7 @@ CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
   const auto go = [&](Duration length) {
     const TimePoint end = scheduler_.now() + length;
     while (scheduler_.now() < end && checks_.broken().empty()) {
-      if (end - scheduler_.now() > kWellWithin) covered_.clear();
+      if (end - scheduler_.now() > (options_.holders == 1 ? kSoleWellWithin : kWellWithin)) covered_.clear();
       scheduler_.run_until(std::min(end, scheduler_.now() + kLooksEvery));
       if (on_progress) on_progress(to_seconds(scheduler_.now().time_since_epoch()) / all_s);
       look();
