@@ -55,6 +55,9 @@ void CellRounds::watch_coordinator() {
   };
   coordinator_.on_timer = [this] { world_.on_holders(cell_); };
   coordinator_.on_durable = [this](const core::RoundDecided& round) { on_durable(round); };
+  coordinator_.on_seat_changed = [this](const core::SeatChanged& change) {
+    change.sits_out ? void(sit_out_.insert(change.peer)) : void(sit_out_.erase(change.peer));
+  };
   coordinator_.on_adopted = [this](const core::StateAdopted& adopted) { on_adopted(adopted); };
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ class CellRounds final : private World {
   void crash_coordinator() { coordinator_.crash(); }
   // Members that have the state and do not pause. The coordinator is up.
   [[nodiscard]] std::vector<PeerId> holders() const { return coordinator_.holders(); }
+
+  // Members that the others could not rely on, and which take no part for some rounds.
+  [[nodiscard]] int sit_out() const { return static_cast<int>(sit_out_.size()); }
 
   // The volunteer holds the cell from now on.
   void begin(int volunteer);
@@ -111,8 +115,9 @@ class CellRounds final : private World {
   Coordinator coordinator_;
   Invariants invariants_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by volunteer
-  SampleCount counted_ = 0;                   // samples of rounds that count
-  RoundIndex uncopied_ = 0;                   // rounds without the coordinator, since it was sent a copy
+  std::set<PeerId> sit_out_;
+  SampleCount counted_ = 0;  // samples of rounds that count
+  RoundIndex uncopied_ = 0;  // rounds without the coordinator, since it was sent a copy
 };
 
 }  // namespace starling::sim

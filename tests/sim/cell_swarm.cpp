@@ -301,7 +301,7 @@ void CellSwarm::look() {
     if (cover.holders[number] > 0) held_at = now;
     result_.cover_s_longest = std::max(result_.cover_s_longest, to_seconds(now - held_at));
     const int wanted = std::min(options_.holders, options_.peers);
-    if (cover.holders[number] >= wanted) covered_.insert(cell);
+    if (cover.holders[number] + rounds_of(cell).sit_out() >= wanted) covered_.insert(cell);
   }
 }
 
@@ -328,16 +328,16 @@ void CellSwarm::check_well() {
       if (!covered_.contains(cell)) checks_.fail(fmt::format("cell {} still lacks holders", cell));
     }
   }
+  for (const auto& rounds : rounds_) rounds->check_equal();
+  look();
+  const core::CellCover cover = dealer_.cover();
+  if (cover.held_by(1) < result_.cells) return;  // callers may wait for it
   for (wire::CellIndex cell = 0; cell < result_.cells; ++cell) {
-    rounds_of(cell).check_equal();
     const RoundIndex before = rounds_before_calm_[static_cast<std::size_t>(cell)];
     if (covered_.contains(cell) && rounds_of(cell).rounds() <= before) {
       checks_.fail(fmt::format("no round of cell {} was finished in calm weather", cell));
     }
   }
-  look();
-  const core::CellCover cover = dealer_.cover();
-  if (cover.held_by(1) < result_.cells) return;  // callers may wait for it
   for (const auto& each : volunteers_) {
     const auto number = static_cast<std::size_t>(each->index());
     if (each->windows() < windows_before_calm_[number] + 2) {
