@@ -1,4 +1,5 @@
 #include "tests/bench/averaging_group.h"
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
