@@ -121,7 +121,10 @@ void AllReduce::Impl::lose(TimePoint now, const std::vector<LostMember>& casualt
     roster_.learn_terms_of_lost(inventory);
     recovery_.note(from, inventory);
   }
+  const std::size_t survivors = roster_.survivors();
   close_complete(now);
+  // A contribution that was put off may turn out to be nonsense now: the loss of its sender has done the rest.
+  if (roster_.survivors() != survivors) return;
   if (recovery_.complete()) recover(now);
   check_settled(now);
 }
@@ -144,6 +147,7 @@ void AllReduce::Impl::close_complete(TimePoint now) {
   bound_.settle();
   sums_.set_own_factor(bound_.factor(self_));
   add_waiting(now);
+  if (late_.late()) return;
   for (const SegmentIndex segment : sums_.open_segments()) {
     if (!sums_.complete(segment)) continue;
     if (const std::vector<LostMember> missing = roster_.late_and_missing(); !missing.empty()) return lose(now, missing);
