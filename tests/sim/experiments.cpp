@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tests/sim/allocation_command.h"
+#include "tests/sim/cells_command.h"
 #include "tests/sim/consensus_command.h"
 #include "tests/sim/departures_command.h"
 #include "tests/sim/elastic_command.h"
@@ -110,6 +111,47 @@ void add_options(CLI::App& command, DeparturesArguments& arguments) {
   add_seeds(command, arguments.seed, arguments.seeds);
 }
 
+void add_options(CLI::App& command, CellsArguments& arguments) {
+  command.description(
+      "Trains a mixture of experts that others hold on pictures of clothes (Debian's package dataset-fashion-mnist),\n"
+      "without delay, with calls that take long, and with holders that fail as well, beside a dense model whose\n"
+      "gradients are as old (the emulator of Learning@home, arXiv 2002.04013). Ends with 1 if delay and failures cost\n"
+      "more than a point of accuracy, or the dense model is less than 3 points behind at a quarter of the updates");
+  command
+      .add_option("--delay-ms", arguments.delay_ms,
+                  "Mean of what the calls of a caller's step take together; before it computes a second by itself")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command
+      .add_option("--failures", arguments.failures,
+                  "Share of experts that do not answer, drawn for each picture and layer, 0 to 0.9")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  command.add_option("--callers", arguments.callers, "Volunteers, each with one step at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--updates", arguments.updates,
+                  "Callers' steps in each training, a multiple of 64; fewer than the default are too few for the last "
+                  "line to hold")
+      ->check(CLI::Range(64, 10'000'000))
+      ->capture_default_str();
+  command.add_option("--inputs-to-step", arguments.inputs_to_step, "Inputs on which an expert steps by itself")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--updates-to-step", arguments.updates_to_step,
+                  "Updates after an expert's first input, when it steps on fewer")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  add_seeds(command, arguments.seed, arguments.seeds);
+  command.footer(
+      "Examples:\n"
+      "  starling-sim cells                              the whole table: ten minutes on a free core\n"
+      "  starling-sim cells --updates 2048 --seeds 1     its shape, in a minute\n"
+      "  starling-sim cells --failures 0.3 --plot cells.svg");
+}
+
 template <typename Arguments>
 std::function<Status()> add_experiment(CLI::App& app, const char* name, Status (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -131,6 +173,7 @@ Experiments::Experiments(CLI::App& app) {
   add("allocation", run_allocation);
   add("elastic", run_elastic);
   add("departures", run_departures);
+  add("cells", run_cells);
 }
 
 std::optional<int> Experiments::run(const CLI::App& app) const {

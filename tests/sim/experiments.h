@@ -21,8 +21,8 @@ class Experiments {
   Experiments(const Experiments&) = delete;
   Experiments& operator=(const Experiments&) = delete;
 
-  // Runs the chosen one. Returns the exit status: 0, or 1 when training diverged or a picture cannot be written; none
-  // where another subcommand was chosen.
+  // Runs the chosen one. Returns the exit status: 0, or 1 when training diverged, a picture cannot be written, or the
+  // command says that its claim does not hold; none where another subcommand was chosen.
   [[nodiscard]] std::optional<int> run(const CLI::App& app) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "shared/run/model_layout.h"
 #include "shared/swarm/random_stream.h"
 #include "tests/sim/normal_values.h"
+#include "tests/sim/vector_loops.h"
 
 namespace starling::sim {
 namespace {
@@ -24,24 +25,6 @@ constexpr int kHeldOutSamples = 2000;
 
 // Activations of a sample: [0] its inputs, [1] and [2] hidden, [3] the classes' chances.
 using Activations = std::array<std::array<float, kWidth>, kLayers + 1>;
-
-// Sums in a fixed order with one partial sum for each lane of a register.
-float dot(const float* a, const float* b, std::size_t size) {
-  constexpr std::size_t kLanes = 8;
-  std::array<float, kLanes> sums{};
-  std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) sums[k] += a[i + k] * b[i + k];
-  }
-  float sum = 0;
-  for (const float part : sums) sum += part;
-  for (; i < size; ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-void add_scaled(float* to, float scale, const float* from, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) to[i] += scale * from[i];
-}
 
 void softmax(float* values) {
   const float largest = *std::max_element(values, values + kClasses);

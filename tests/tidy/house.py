@@ -116,7 +116,7 @@ DOORS = {
     "SentencePiece": (r"^sentencepiece", ["coordinator/dataset", "shared/text", "tests/support"]),
     "ICU": (r"^unicode/", ["db/stores", "shared/names"]),
     "stb": (r"^stb/", ["coordinator/dataset"]),
-    "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web"]),
+    "zlib": (r"^zlib\.h$", ["coordinator/server", "coordinator/web", "tests/sim"]),
     "Cairo and librsvg": (r"^(cairo|librsvg/)", ["coordinator/web"]),
     "libcurl": (r"^curl/", ["coordinator/mail", "shared/web"]),
     "libqrencode": (r"^qrencode\.h$", ["coordinator/web"]),
