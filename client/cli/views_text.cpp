@@ -60,7 +60,12 @@ std::string format_preview(const wire::ProjectPreview& p) {
   if (p.bits_per_byte > 0) text += fmt::format(", {:.3f} bits per byte so far", p.bits_per_byte);
   text += fmt::format("\n  download   {:.1f} MB, once; {:.1f} MB of disk\n", megabytes(p.data_bytes),
                       megabytes(p.disk_bytes));
-  text += fmt::format("  network    about {:.1f} MB a round each way\n", megabytes(p.bytes_per_round));
+  text += fmt::format("  network    about {:.1f} MB a round each way", megabytes(p.bytes_per_round));
+  if (p.bytes_per_hour > 0) {
+    text += fmt::format("; an hour at the present pace sends {0}, and receives as much",
+                        bytes_text(static_cast<double>(p.bytes_per_hour)));
+  }
+  text += "\n";
   return text + fmt::format("  volunteers {} so far, {} training now\n", p.volunteers, p.swarm_size);
 }
 

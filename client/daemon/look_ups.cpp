@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "client/daemon/coordinator_calls.h"
 #include "client/storage/checkpoint_store.h"
 #include "shared/crypto/tls.h"
@@ -9,8 +11,10 @@
 #include "shared/manifest/signed_manifest.h"
 #include "shared/net/http_client.h"
 #include "shared/net/url.h"
+#include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
 #include "shared/run/round_parts.h"
+#include "shared/swarm/hourly_traffic.h"
 #include "shared/wire/json_reader.h"
 #include "shared/wire/web_address.h"
 
@@ -27,31 +31,38 @@ Result<std::string> get(net::HttpClient& client, const std::string& path) {
 // The manifest's signature is not checked: its key comes with joining. The connection is the project's own.
 void describe_run(const wire::RunManifest& manifest, wire::ProjectPreview& preview) {
   const auto floats = static_cast<std::int64_t>(wire::parameter_count(manifest.model));
+  // Everybody has the trunk of a model in cells; how much of the rest is each volunteer's choice.
+  const wire::RunManifest held = wire::has_cells(manifest.model) ? wire::piece_of(manifest, wire::kTrunk) : manifest;
   preview.has_run = true;
   preview.run_title = manifest.title;
   preview.parameters = floats;
   preview.data_bytes = wire::data_bytes_held(manifest.data);
-  preview.disk_bytes = preview.data_bytes + static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) *
-                                                                      wire::state_size(manifest));
+  preview.disk_bytes = preview.data_bytes +
+                       static_cast<std::int64_t>(storage::kCheckpointsKept * sizeof(float) * wire::state_size(held));
   // A member sends its contribution to the others' parts, and the results of its own part to each of them; so both
   // come.
-  const wire::RoundTraffic traffic = wire::round_traffic(manifest);
+  const wire::RoundTraffic traffic = wire::round_traffic(held);
   preview.bytes_per_round = traffic.contribution_bytes() + traffic.result_bytes();
 }
 
-// Reads {"state","swarm_size","volunteers","validation":{"bits_per_byte"}} of the coordinator's /v1/status.
-Status read_run_status(std::string_view json, wire::ProjectPreview& preview) {
+// Reads {"state","swarm_size","samples_per_s","volunteers","validation":{"bits_per_byte"}} of the coordinator's
+// /v1/status.
+Status read_run_status(std::string_view json, const wire::RunManifest& run, wire::ProjectPreview& preview) {
   constexpr std::int64_t kCountMax = wire::kMessageCountMax;
   STARLING_ASSIGN(const wire::JsonDocument document, wire::JsonDocument::parse(json, wire::kReplyBytesMax));
   wire::JsonReader in = document.root();
   in.text("state", preview.run_state, wire::kNameBytesMax);
   in.integer("swarm_size", preview.swarm_size, 0, kCountMax);
+  swarm::SwarmPace pace{.members = static_cast<double>(preview.swarm_size)};
+  in.number("samples_per_s", pace.samples_per_s, 0, wire::kMessageRateMax);
   in.integer("volunteers", preview.volunteers, 0, kCountMax);
   if (in.present("validation")) {
     in.object("validation", [&](wire::JsonReader& validation) {
       validation.number("bits_per_byte", preview.bits_per_byte, 0, wire::kMessageRateMax);
     });
   }
+  const double hour = swarm::hourly_traffic(run, pace).all();
+  preview.bytes_per_hour = static_cast<std::int64_t>(std::min(hour, static_cast<double>(kCountMax)));
   return in.status();
 }
 
@@ -67,7 +78,7 @@ Status ask_about(net::HttpClient& client, wire::ProjectPreview& preview) {
   STARLING_ASSIGN(const wire::RunManifest run, wire::decode_manifest(envelope.json));
   describe_run(run, preview);
   STARLING_ASSIGN(const std::string status_json, get(client, "/v1/status"));
-  return read_run_status(status_json, preview);
+  return read_run_status(status_json, run, preview);
 }
 
 }  // namespace

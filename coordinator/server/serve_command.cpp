@@ -36,6 +36,7 @@
 #include "shared/crypto/secrets.h"
 #include "shared/reach/relay_server.h"
 #include "shared/run/model_layout.h"
+#include "shared/swarm/hourly_traffic.h"
 
 namespace starling::server {
 namespace {
@@ -89,12 +90,14 @@ std::optional<web::ShownRun> shown(const api::RunService& run) {
   const auto served = run.served();
   if (!served) return std::nullopt;
   const wire::RunManifest& manifest = served->manifest;
+  const swarm::SwarmPace pace{served->swarm.samples_per_s, static_cast<double>(served->swarm.swarm_size)};
   return web::ShownRun{manifest.run_id,
                        manifest.title,
                        served->swarm,
                        manifest.rounds_max,
                        manifest.flops_per_sample,
-                       static_cast<std::int64_t>(wire::parameter_count(manifest.model))};
+                       static_cast<std::int64_t>(wire::parameter_count(manifest.model)),
+                       swarm::hourly_traffic(manifest, pace).all()};
 }
 
 // The run that the leader serves, as far as the database knows it: for a server that does not lead.

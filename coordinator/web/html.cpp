@@ -79,6 +79,12 @@ std::string plural(std::int64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }
 
+std::string size_text(std::int64_t bytes) {
+  if (bytes < 10'000) return plural(bytes, "byte");
+  return bytes < 10'000'000 ? fmt::format("{} kB", grouped(bytes / 1000))
+                            : fmt::format("{} MB", grouped(bytes / 1'000'000));
+}
+
 void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note) {
   html += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", term, value, note);
 }

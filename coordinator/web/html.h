@@ -22,6 +22,8 @@ std::string ago(WallTime then, WallTime now);
 std::string duration_text(double seconds);
 // "1 volunteer", "1,234 volunteers".
 std::string plural(std::int64_t count, std::string_view thing);
+// "512 bytes", "250 kB", "4,200 MB".
+std::string size_text(std::int64_t bytes);
 // Adds one figure to a list (<dl>). All three texts are HTML already.
 void add_cell(std::string& html, std::string_view term, std::string_view value, std::string_view note);
 // SHA-256 as a Content-Security-Policy names it: 'sha256-…'.

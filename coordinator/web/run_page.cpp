@@ -58,7 +58,7 @@ void add_progress(std::string& html, const RunPageData& data) {
   html += "</section>\n";
 }
 
-void add_join(std::string& html, const JoinAdvice& join) {
+void add_join(std::string& html, const JoinAdvice& join, double bytes_per_hour) {
   html += "<section aria-labelledby=\"join\">\n<h2 id=\"join\">Take part</h2>\n";
   const std::string link = escape(join.link);
   if (join.open_to_all) {
@@ -73,6 +73,12 @@ void add_join(std::string& html, const JoinAdvice& join) {
         "<p class=\"joining\"><code class=\"link\">{}</code></p>\n<p>Install Starling, then open your link, or give it "
         "to <code>starling join</code>.</p>\n",
         link);
+  }
+  if (bytes_per_hour >= 1) {
+    html += fmt::format(
+        "<p class=\"what\">At the present pace an hour of training sends about {0}, and receives as much; you can set "
+        "limits.</p>\n",
+        size_text(static_cast<std::int64_t>(std::min(bytes_per_hour, 1e18))));
   }
   html +=
       "<p class=\"what\">Your computer trains only when you allow it, may leave at any second, and keeps the credit "
@@ -197,7 +203,7 @@ std::string render_run_page(const RunPageData& data) {
         "waits for volunteers. This page fills as soon as it has.</p></section>\n";
   }
   html += "<div class=\"two\"><div>\n";
-  add_join(html, data.join);
+  add_join(html, data.join, data.run ? data.run->shown.bytes_per_hour : 0);
   add_news(html, data.news);
   add_others(html, data.others);
   html += "</div>\n";

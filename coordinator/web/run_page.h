@@ -20,6 +20,8 @@ struct ShownRun {
   RoundIndex rounds_max = 0;  // 0: without end
   double flops_per_sample = 0;
   std::int64_t parameters = 0;
+  // That a usual member sends at the present pace, and receives as much (swarm::hourly_traffic); 0: nobody trains.
+  double bytes_per_hour = 0;
 };
 
 // A run's results and contributors, read from the database at one moment.

@@ -65,12 +65,6 @@ std::string format_of(std::string_view name) {
   return name.ends_with(".xml") ? "XML" : "text";
 }
 
-std::string size_text(std::int64_t bytes) {
-  if (bytes < 10'000) return plural(bytes, "byte");
-  return bytes < 10'000'000 ? fmt::format("{} kB", grouped(bytes / 1000))
-                            : fmt::format("{} MB", grouped(bytes / 1'000'000));
-}
-
 void add_files(std::string& html, const StatsPageData& data) {
   html +=
       "<table class=\"plain wide told\"><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Size</th><th "

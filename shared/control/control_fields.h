@@ -412,6 +412,7 @@ void each_field(Visitor& visit, Seen<Visitor, ProjectPreview>& preview) {
   visit("data_bytes", preview.data_bytes, kStatusCount);
   visit("disk_bytes", preview.disk_bytes, kStatusCount);
   visit("bytes_per_round", preview.bytes_per_round, kStatusCount);
+  visit("bytes_per_hour", preview.bytes_per_hour, kStatusCount);
   visit("volunteers", preview.volunteers, kStatusCount);
   visit("swarm_size", preview.swarm_size, kStatusCount);
   visit("bits_per_byte", preview.bits_per_byte, kPositive);

@@ -88,6 +88,7 @@ struct ProjectPreview {
   std::int64_t data_bytes = 0;       // to download once
   std::int64_t disk_bytes = 0;       // data, model and checkpoints
   std::int64_t bytes_per_round = 0;  // sent, and as many received
+  std::int64_t bytes_per_hour = 0;   // likewise, by a usual member at the swarm's present pace; 0: nobody trains
   std::int64_t volunteers = 0;       // those that have contributed
   std::int64_t swarm_size = 0;       // members that train now
   double bits_per_byte = 0;          // the model's, as measured last; 0: not yet

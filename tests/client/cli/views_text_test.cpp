@@ -36,9 +36,11 @@ TEST_CASE("a preview says what joining takes, and a project without a run says s
   preview.run_title = "Songs";
   preview.data_bytes = 5'000'000;
   preview.disk_bytes = 80'000'000;
+  preview.bytes_per_hour = 4'200'000'000;
   const std::string text = cli::format_preview(preview);
   CHECK(text.find("Songs") != std::string::npos);
   CHECK(text.find("5.0 MB, once; 80.0 MB of disk") != std::string::npos);
+  CHECK(text.find("an hour at the present pace sends 4.2 GB") != std::string::npos);
 }
 
 TEST_CASE("peers are named by pseudonyms, this computer among them") {

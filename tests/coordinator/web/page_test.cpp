@@ -210,6 +210,14 @@ TEST_CASE("a join link that anybody may use is there for cameras, too") {
   CHECK(has(smallest, "&lt;a&gt;"));
 }
 
+TEST_CASE("who thinks of joining is told what an hour costs, once somebody trains") {
+  RunPageData data = sample_page();
+  data.run->shown.bytes_per_hour = 4.2e9;
+  CHECK(render_run_page(data).find("an hour of training sends about 4,200 MB") != std::string::npos);
+  data.run->shown.bytes_per_hour = 0;
+  CHECK(render_run_page(data).find("an hour of training") == std::string::npos);
+}
+
 TEST_CASE("a project without a run, and a run without volunteers, have a page too") {
   RunPageData data = sample_page();
   data.run->top.clear();

@@ -118,7 +118,7 @@ ControlReply full_views() {
   ControlReply reply;
   reply.history = {{{1'700'000'000'000}, 3, 2, 12, 40, 1.5, 0.25, 1 << 20}, {}};
   reply.peers = {7, 2, {{id<PeerId>(1), "full", 5, 0.5, true, true, 1e6, 2e6, 0.25}, {}}};
-  reply.preview = {"h:1", "ab", "Birds", true, "A run", "running", 1000, 2000, 3000, 4000, 5, 6, 1.75};
+  reply.preview = {"h:1", "ab", "Birds", true, "A run", "running", 1000, 2000, 3000, 4000, 4500, 5, 6, 1.75};
   reply.projects = {{"Birds", "Ada", "[2001:db8::7]:7700", 1, 12.5, true}};
   LeaderboardView& board = reply.leaderboard.emplace();
   board.project = "Birds";
@@ -225,7 +225,7 @@ TEST_CASE("replies have these texts") {
       encode_line(full_views()) ==
       R"({"ok":true,"preview":{"address":"h:1","fingerprint":"ab","project":"Birds","has_run":true,"run_title":"A)"
       R"( run","run_state":"running","parameters":1000,"data_bytes":2000,"disk_bytes":3000,"bytes_per_round":4000)"
-      R"(,"volunteers":5,"swarm_size":6,"bits_per_byte":1.75},"projects":[{"name":"Birds","display_name":"Ada","a)"
+      R"(,"bytes_per_hour":4500,"volunteers":5,"swarm_size":6,"bits_per_byte":1.75},"projects":[{"name":"Birds","display_name":"Ada","a)"
       R"(ddress":"[2001:db8::7]:7700","share":1,"trained_s":12.5,"current":true}],"history":[{"at_ms":17000000000)"
       R"(00,"round":3,"rounds":2,"samples":12,"swarm_samples":40,"loss":1.5,"credit":0.25,"bytes":1048576},{"at_m)"
       R"(s":0,"round":0,"rounds":1,"samples":0,"swarm_samples":0,"loss":0,"credit":0,"bytes":0}],"peers":{"round")"
