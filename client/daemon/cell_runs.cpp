@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "shared/base/log.h"
+#include "shared/crypto/secrets.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/cells.h"
 
 namespace starling::daemon {
@@ -16,6 +18,10 @@ CellWorkOptions work_options(const RunContext& context) {
   options.trunk = context.manifest;
   options.self = context.key.peer_id();
   return options;
+}
+
+std::int64_t first_number() {
+  return 1 + static_cast<std::int64_t>(crypto::random_u64() % (wire::kMessageCountMax / 2));
 }
 
 }  // namespace
@@ -54,16 +60,8 @@ std::map<wire::CellIndex, std::vector<PeerId>> holders_by(const wire::CellTable&
 CellRuns::CellRuns(Trunk trunk, Listener listener)
     : trunk_(std::move(trunk)),
       listener_(std::move(listener)),
-      work_(std::make_unique<CellWork>(
-          work_options(trunk_.context), trunk_.network, trunk_.trainer.process(), trunk_.threads.clock(),
-          CellWork::Listener{[this] { serve_soon(); },
-                             [this](wire::CellIndex cell) {
-                               trunk_.threads.deliver([this, cell](TimePoint now) {
-                                 const auto found = held_.find(cell);
-                                 if (found == held_.end() || found->second.state != Held::State::running) return;
-                                 found->second.run->on_weights(now);
-                               });
-                             }})),
+      work_(std::make_unique<CellWork>(work_options(trunk_.context), trunk_.network, trunk_.trainer.process(),
+                                       trunk_.threads.clock(), work_listener())),
       means_{trunk_.all_threads,
              *work_,
              trunk_.network,
@@ -71,14 +69,32 @@ CellRuns::CellRuns(Trunk trunk, Listener listener)
              trunk_.outgoing,
              listener_.complete,
              [this](const std::vector<PeerId>& newcomers) { name_newcomers(newcomers); },
-             listener_.after_event} {}
+             listener_.after_event},
+      receipts_(trunk_.context.manifest, first_number()) {}
+
+CellWork::Listener CellRuns::work_listener() {
+  CellWork::Listener listener;
+  listener.calls_wait = [this] { serve_soon(); };
+  listener.weights_came = [this](wire::CellIndex cell) {
+    trunk_.threads.deliver([this, cell](TimePoint now) {
+      const auto found = held_.find(cell);
+      if (found == held_.end() || found->second.state != Held::State::running) return;
+      found->second.run->on_weights(now);
+    });
+  };
+  listener.trained = [this](const routing::Window::Outcome& outcome) {
+    trunk_.threads.deliver([this, outcome](TimePoint) { receipts_.add(outcome); });
+  };
+  return listener;
+}
 
 CellRuns::~CellRuns() = default;
 
-wire::CellOffer CellRuns::offer() const {
+void CellRuns::tell(wire::Heartbeat& heartbeat) {
   wire::CellOffer offer{.bytes = trunk_.cell_bytes, .held = {}, .table = table_};
   for (const auto& [cell, held] : held_) offer.held.push_back(cell);
-  return offer;
+  heartbeat.computing.cells = std::move(offer);
+  heartbeat.computing.receipts = receipts_.tell();
 }
 
 wire::CellsStatus CellRuns::status() const {
@@ -102,12 +118,14 @@ std::set<wire::CellIndex> CellRuns::held() const {
   return held;
 }
 
-void CellRuns::follow(const wire::CellsDealt& dealt) {
-  dealt_ = {dealt.hold.begin(), dealt.hold.end()};
-  const CellChange change = change_to(trunk_.context.manifest, held(), dealt.hold, trunk_.cell_bytes);
+void CellRuns::follow(const std::optional<wire::CellsDealt>& dealt) {
+  receipts_.on_reply();
+  if (!dealt) return;
+  dealt_ = {dealt->hold.begin(), dealt->hold.end()};
+  const CellChange change = change_to(trunk_.context.manifest, held(), dealt->hold, trunk_.cell_bytes);
   for (const wire::CellIndex cell : change.end) end(cell);
   for (const wire::CellIndex cell : change.begin) open(cell);
-  if (dealt.table && dealt.table->number != table_) take_table(*dealt.table);
+  if (dealt->table && dealt->table->number != table_) take_table(*dealt->table);
 }
 
 void CellRuns::open(wire::CellIndex cell) {

@@ -20,6 +20,7 @@
 #include "client/daemon/run_parts.h"
 #include "client/daemon/run_threads.h"
 #include "client/daemon/trainer_work.h"
+#include "client/routing/receipts.h"
 #include "client/session/session.h"
 #include "client/session/trainer.h"
 #include "client/transport/peer_network.h"
@@ -79,8 +80,9 @@ class CellRuns {
   Result<std::vector<float>> score_next(std::span<const int> text) { return work_->score_next(text); }
 
   // Control thread, all of these, and none after stop().
-  [[nodiscard]] wire::CellOffer offer() const;
-  void follow(const wire::CellsDealt& dealt);
+  // Adds what the coordinator is to hear of cells to a call about the trunk. follow(): the answer.
+  void tell(wire::Heartbeat& heartbeat);
+  void follow(const std::optional<wire::CellsDealt>& dealt);
   void obey(const Permission& permission);
   void on_timer(TimePoint now);
   [[nodiscard]] TimePoint next_deadline(TimePoint now) const;
@@ -105,6 +107,7 @@ class CellRuns {
     std::unique_ptr<CellRun> run;  // null while it is opened
   };
 
+  [[nodiscard]] CellWork::Listener work_listener();
   void open(wire::CellIndex cell);
   void on_opened(TimePoint now, wire::CellIndex cell, Result<CellParts> parts);
   void end(wire::CellIndex cell);
@@ -124,6 +127,7 @@ class CellRuns {
   std::int64_t table_ = 0;                 // number of the one in force; 0: none
   std::atomic<bool> serving_soon_{false};  // a task that serves waits on the trainer thread
   std::int64_t ended_bytes_ = 0;           // see wire_bytes(): for cells that were let go
+  routing::Receipts receipts_;
   LimitedLog unopened_;
 };
 

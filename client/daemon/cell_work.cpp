@@ -215,6 +215,7 @@ Result<session::BatchReport> CellWork::train(const wire::SampleRange& samples, s
   STARLING_TRY(carry_out(window, {.round = samples.round}));
   STARLING_TRY(trainer_.add_window(into));
   tell_weights(window.outcome(), samples.round);
+  if (listener_.trained) listener_.trained(window.outcome());
   return session::BatchReport{samples.count, window.outcome().loss_sum, to_seconds(clock_.now() - began)};
 }
 

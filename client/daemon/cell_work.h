@@ -42,12 +42,14 @@ struct CellWorkOptions {
 
 class CellWork final : public transport::CallTaker, private routing::Window::Mediator {
  public:
-  // Called on any thread, and must not wait; either may be empty.
+  // Called on any thread, and must not wait; each may be empty.
   struct Listener {
     // Others' calls or errands wait and no window is under way: serve() is due, on the work thread.
     std::function<void()> calls_wait;
     // A caller has said that samples count in the cell's gradient: take_gradient() has something.
     std::function<void(wire::CellIndex cell)> weights_came;
+    // train() has ended well. Work thread.
+    std::function<void(const routing::Window::Outcome& outcome)> trained{};
   };
   // The references outlive this.
   CellWork(CellWorkOptions options, transport::PeerNetwork& net, trainer_link::TrainerProcess& trainer,
@@ -96,8 +98,8 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   // Runs the errands, and answers a batch of the calls that wait. Returns whether there was one: more may wait.
   bool serve() EXCLUDES(mutex_);
   void run_errands() EXCLUDES(mutex_);
-  // Adds what a held cell has gathered since the last time, summed over samples that callers have named, to `into`,
-  // which has as many floats as the cell. Returns the number of samples; 0: none counts yet, and nothing was added.
+  // Adds what a held cell has gathered since the last time to `into`, which has as many floats as the cell. Returns the
+  // number of samples that it is of (CellGradient::take); 0: none counts yet, and nothing was added.
   SampleCount take_gradient(wire::CellIndex cell, std::span<float> into) EXCLUDES(mutex_);
   // The state that the cell's holders share has taken a round's step.
   void on_stepped(wire::CellIndex cell) { held_.on_stepped(cell); }

@@ -174,7 +174,7 @@ void ProjectRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   wire::Heartbeat heartbeat = session_heartbeat;
   reach_.tell(heartbeat);
   heartbeat.computing.device = trainer_.device_for_others();
-  if (cells_ != nullptr) heartbeat.computing.cells = cells_->offer();
+  if (cells_ != nullptr) cells_->tell(heartbeat);
   coordinator_.send(std::move(heartbeat));
 }
 
@@ -192,7 +192,7 @@ void ProjectRun::on_heartbeat_answered(TimePoint now, const Result<wire::Heartbe
       if (cells_ != nullptr) cells_->tell_soon(due);
     });
   });
-  if (cells_ != nullptr && reply->named.cells) cells_->follow(*reply->named.cells);
+  if (cells_ != nullptr) cells_->follow(reply->named.cells);
   session_.on_heartbeat_reply(now, *reply);
 }
 

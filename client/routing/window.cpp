@@ -261,13 +261,19 @@ void Window::end_exchange(const CallBook::Ended& ended) {
   for (std::size_t i = 0; i < open.parts.size(); ++i) {
     const std::size_t number = open.parts[i];
     const Crossing::Part& part = crossed.crossing.parts()[number];
+    const auto units = static_cast<std::int64_t>(part.units());
+    if (ended.answered_by[i]) {
+      Outcome::Computed& computed = outcome_.computed[{part.cell, *ended.answered_by[i]}];
+      computed.calls += 1;
+      computed.units_back += open.is_back ? units : 0;
+    }
     if (open.is_back) {
       if (ended.answered_by[i]) micro_batch.weighed_by[part.cell] = *ended.answered_by[i];
       continue;
     }
     crossed.answered_by[number] = crossed.kept_by[number] = ended.answered_by[i];
     if (!ended.answered_by[i]) crossed.crossing.lose(number);
-    (ended.answered_by[i] ? outcome_.units : outcome_.units_lost) += static_cast<std::int64_t>(part.units());
+    (ended.answered_by[i] ? outcome_.units : outcome_.units_lost) += units;
   }
   if (open.is_back) return;
   const std::vector<std::int32_t>& experts = crossed.crossing.experts();

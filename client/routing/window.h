@@ -91,6 +91,12 @@ class Window {
     double loss_sum = 0;
     // Samples whose gradient in a cell is with that holder. They add up to `samples` for each cell that has a holder.
     std::map<std::pair<wire::CellIndex, PeerId>, SampleCount> weights;
+    // By cell and holder.
+    struct Computed {
+      std::int64_t calls = 0;  // answered
+      std::int64_t units_back = 0;
+    };
+    std::map<std::pair<wire::CellIndex, PeerId>, Computed> computed;
     std::int64_t units = 0;       // answered, on the way forth
     std::int64_t units_lost = 0;  // not answered
   };

@@ -16,6 +16,7 @@
 #include "coordinator/core/audit_standing.h"
 #include "coordinator/core/cell_book.h"
 #include "coordinator/core/heartbeat_decision.h"
+#include "coordinator/core/receipt_book.h"
 #include "shared/base/log.h"
 #include "shared/crypto/secrets.h"
 #include "shared/manifest/signed_manifest.h"
@@ -30,6 +31,7 @@ namespace {
 // The ledger's own bounds on a line; far above anything plausible.
 constexpr double kMicroCreditMax = 1e12;
 constexpr Duration kDealEvery = std::chrono::milliseconds(250);
+constexpr SampleCount kRoundsAhead = 3;  // core::ReceiptBook: callers confirm a cell's round about one round later
 constexpr double kNatsPerBit = 0.69314718055994530942;
 
 db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
@@ -116,6 +118,7 @@ struct RunService::Active {
   std::vector<core::LeasesDealt> dealt;                // leases that the store has not been asked to take
   std::vector<std::shared_ptr<Active>> cells{};        // by number; none where the model is not cut
   std::optional<core::CellBook> dealing{};             // who holds them
+  std::shared_ptr<core::ReceiptBook> receipts{};       // for their credit
   std::optional<wire::RunManifest> whole{};            // the manifest with its signature, where the model is cut
 
   // The dealing of cells hears who has the state of this one; nothing where it is no cell.
@@ -180,9 +183,10 @@ Status RunService::poll() {
   return {};
 }
 
-// `run` is the row of the run, or of a cell.
+// `run` is the row of the run, or of a cell. receipts: the run's, where its model is cut into cells.
 Result<std::shared_ptr<RunService::Active>> RunService::take_up(const db::Run& run, wire::RunManifest manifest,
-                                                                std::shared_ptr<ProjectSigner> signer) {
+                                                                std::shared_ptr<ProjectSigner> signer,
+                                                                const std::shared_ptr<core::ReceiptBook>& receipts) {
   auto active = std::make_shared<Active>();
   // read before the sums that it may be in
   STARLING_ASSIGN(active->newest_reversal, parts_.stores.credit.corrections.newest_reversal());
@@ -192,9 +196,17 @@ Result<std::shared_ptr<RunService::Active>> RunService::take_up(const db::Run& r
   active->signer = std::move(signer);
   active->set_state = recovered.state;
   active->rollbacks = run.rollbacks;
-  const bool is_cell = active->manifest.model.experts.piece >= 0;
+  const wire::ModelPiece piece = active->manifest.model.experts.piece;
+  const bool is_cell = piece >= 0;
   core::CoordinatorOptions options = options_;
-  if (is_cell) core::adapt_to_cell(active->manifest.model.experts.cells.holders, options);
+  if (is_cell) {
+    core::adapt_to_cell(active->manifest.model.experts.cells.holders, options);
+    options.earning = [receipts, piece](AccountId account, SampleCount samples) {
+      return receipts->settle(piece, account, samples);
+    };
+  } else {
+    active->receipts = receipts;
+  }
   options.nonce = crypto::random_u64();
   crypto::fill_random(options.audit_secret.bytes);
   options.signer = active->signer;
@@ -217,7 +229,7 @@ Status RunService::take_up_cells(Active& active, const wire::RunManifest& manife
     const auto cell = static_cast<wire::CellIndex>(number);
     const RunId id = wire::cell_run_id(manifest.run_id, cell);
     STARLING_ASSIGN(const db::Run row, parts_.stores.training.runs.find(id));
-    STARLING_ASSIGN(auto taken, take_up(row, wire::piece_of(manifest, cell), active.signer));
+    STARLING_ASSIGN(auto taken, take_up(row, wire::piece_of(manifest, cell), active.signer, active.receipts));
     taken->core->set_state(cells_state(active.set_state));
     active.cells.push_back(std::move(taken));
     plan.bytes.push_back(wire::held_bytes(manifest, cell));
@@ -241,7 +253,12 @@ Status RunService::activate(const db::Run& run) {
   std::shared_ptr<ProjectSigner> signer;
   STARLING_TRY(take_signing_key(signer));
   const bool is_cut = wire::has_cells(manifest->model);
-  auto active = take_up(run, is_cut ? wire::piece_of(*manifest, wire::kTrunk) : *manifest, std::move(signer));
+  std::shared_ptr<core::ReceiptBook> receipts;
+  if (is_cut) {
+    receipts = std::make_shared<core::ReceiptBook>(wire::cells_of(manifest->model).size(),
+                                                   kRoundsAhead * manifest->target_batch_size, parts_.hosts);
+  }
+  auto active = take_up(run, is_cut ? wire::piece_of(*manifest, wire::kTrunk) : *manifest, std::move(signer), receipts);
   if (!active) return active.error().prefixed(what);
   if (is_cut) {
     const Status taken = take_up_cells(**active, *manifest);
@@ -356,10 +373,11 @@ std::shared_ptr<RunService::Active> RunService::find(const RunId& run_id) const 
   return cell != active_->cells.end() ? *cell : active_;
 }
 
-// Takes an offer, and answers it.
+// Takes receipts and an offer, and answers it.
 void RunService::deal_cells(const core::MemberIdentity& who, const wire::Heartbeat& heartbeat,
                             wire::HeartbeatReply& reply) {
   if (!active_->dealing) return;
+  if (heartbeat.computing.receipts) active_->receipts->on_receipts(who, *heartbeat.computing.receipts);
   core::CellBook& dealing = *active_->dealing;
   if (heartbeat.phase == wire::MemberPhase::leaving) return dealing.on_goodbye(who.peer);
   const auto& offer = heartbeat.computing.cells;
@@ -444,7 +462,10 @@ std::optional<ServedRun> RunService::served() const {
   if (!active_ || active_->retired) return std::nullopt;
   const core::RunCoordinator& core = *active_->core;
   core::SwarmView swarm = core.view(parts_.clock.now());
-  if (active_->dealing) swarm.cells = active_->dealing->cover();
+  if (active_->dealing) {
+    swarm.cells = active_->dealing->cover();
+    active_->receipts->count_calls(swarm.cells);
+  }
   return ServedRun{active_->whole.value_or(active_->manifest), std::move(swarm), core.failing(), core.device_sums()};
 }
 
@@ -474,6 +495,7 @@ void RunService::carry_out(const std::shared_ptr<Active>& active, const std::vec
   const db::Stores& stores = parts_.stores;
   for (const core::StoreOp& op : ops) {
     if (const auto* round = std::get_if<core::RoundDecided>(&op)) {
+      if (active->receipts) active->receipts->on_trained(round->contributions);
       store_round(active, *round);
     } else if (const auto* seated = std::get_if<core::GroupSeated>(&op)) {
       store("store who may decide a round",

@@ -30,6 +30,10 @@ struct Heartbeat;
 struct HeartbeatReply;
 }  // namespace starling::wire
 
+namespace starling::core {
+class ReceiptBook;
+}
+
 namespace starling::api {
 
 class ProjectSigner;
@@ -107,7 +111,8 @@ class RunService final : public reach::RelayRules {
   struct Active;
   Status activate(const db::Run& run);
   Result<std::shared_ptr<Active>> take_up(const db::Run& run, wire::RunManifest manifest,
-                                          std::shared_ptr<ProjectSigner> signer) EXCLUDES(mutex_);
+                                          std::shared_ptr<ProjectSigner> signer,
+                                          const std::shared_ptr<core::ReceiptBook>& receipts) EXCLUDES(mutex_);
   Status take_up_cells(Active& active, const wire::RunManifest& manifest) EXCLUDES(mutex_);
   TimePoint tick(const std::shared_ptr<Active>& active, TimePoint now) REQUIRES(mutex_);
   [[nodiscard]] std::shared_ptr<Active> find(const RunId& run_id) const REQUIRES(mutex_);

@@ -244,6 +244,23 @@ wire::CellsDealt CellBook::answer(const PeerId& peer, std::int64_t table) const 
 CellCover CellBook::cover() const {
   CellCover cover{{}, plan_.holders};
   for (const Holders& holders : cells_) cover.holders.push_back(holders.ready_ones());
+  std::map<AccountId, CellShare> shares;
+  for (const auto& [peer, volunteer] : volunteers_) {
+    const auto has = std::count_if(volunteer.cells.begin(), volunteer.cells.end(),
+                                   [&](wire::CellIndex cell) { return holders_of(cell).ready.contains(peer); });
+    if (has == 0) continue;
+    CellShare& share = shares[volunteer.account];
+    share.account = volunteer.account;
+    share.computers += 1;
+    share.cells += static_cast<int>(has);
+    share.alone +=
+        static_cast<int>(std::count_if(volunteer.cells.begin(), volunteer.cells.end(), [&](wire::CellIndex cell) {
+          return holders_of(cell).ready.contains(peer) && holders_of(cell).ready_ones() == 1;
+        }));
+  }
+  for (const auto& [account, share] : shares) cover.shares.push_back(share);
+  std::stable_sort(cover.shares.begin(), cover.shares.end(),
+                   [](const CellShare& a, const CellShare& b) { return a.cells > b.cells; });
   return cover;
 }
 

@@ -420,7 +420,7 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
   decided.averaging_ms = result.averaging_ms;
   decided.wall = at.wall;
   decided.final_below = at.final_below;
-  const std::vector<wire::Contribution> seen = credit_contributors(at, *verdict, leases, decided);
+  const std::vector<wire::Contribution> seen = credit_contributors(at, *verdict, leases, decided, ops);
   for (const CreditedContribution& line : decided.contributions) decision.credited.push_back({line.peer, line.samples});
   decided.confirmed = confirmed_accounts(*verdict, decided.contributions);
   const std::set<PeerId> against = contradicting(round, result);
@@ -440,7 +440,7 @@ std::optional<Decision> Judge::decide(const Situation& at, LeaseBook* leases, Op
 // Credits the accounts of the contributors. Where samples are leased, others earn nothing, unless the coordinator was
 // away when they were drawn: in this round, or at the end of the last two. Returns the contributions that count.
 std::vector<wire::Contribution> Judge::credit_contributors(const Situation& at, const Verdict& verdict,
-                                                           LeaseBook* leases, RoundDecided& decided) {
+                                                           LeaseBook* leases, RoundDecided& decided, Ops& ops) {
   const RoundIndex round = at.run.round;
   std::vector<AccountSamples> credit;
   std::vector<wire::Contribution> counting;
@@ -459,8 +459,13 @@ std::vector<wire::Contribution> Judge::credit_contributors(const Situation& at, 
       decided.counted.insert(decided.counted.end(), counted.begin(), counted.end());
     }
     if (trained <= 0) continue;
-    decided.contributions.push_back({contribution.peer, *account, trained});
-    credit.push_back({*account, trained});
+    const auto& earning = settings_.options.earning;
+    const SampleCount earned = earning ? earning(*account, trained) : trained;
+    if (earned < trained)
+      ops.emplace_back(ClaimUnconfirmed{round, contribution.peer, *account, trained - earned, at.wall});
+    if (earned <= 0) continue;
+    decided.contributions.push_back({contribution.peer, *account, earned});
+    credit.push_back({*account, earned});
   }
   credit_.add(round, std::move(credit));
   return counting;

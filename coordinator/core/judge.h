@@ -124,7 +124,7 @@ class Judge {
   [[nodiscard]] bool add_column_claims(const Situation& at, const SeatedGroup& group, const ResultClass& version,
                                        Verdict& verdict) const;
   std::vector<wire::Contribution> credit_contributors(const Situation& at, const Verdict& verdict, LeaseBook* leases,
-                                                      RoundDecided& decided);
+                                                      RoundDecided& decided, Ops& ops);
   void seat_successor(const Verdict& verdict, const std::optional<SeatedGroup>& successor);
   [[nodiscard]] std::vector<AccountId> confirmed_accounts(const Verdict& verdict,
                                                           const std::vector<CreditedContribution>& credited) const;

@@ -153,6 +153,8 @@ struct CoordinatorOptions {
   std::shared_ptr<const StateSigner> signer = {};  // null: states are not signed
   std::uint64_t nonce = 1;                         // differs at every start, so that group ids never repeat
   Digest audit_secret = {};  // drawn at every start, and told to nobody: who is audited follows from it
+  // Returns how many of an account's samples in a decided round earn credit; empty: all.
+  std::function<SampleCount(AccountId account, SampleCount samples)> earning = {};
 };
 
 // A member and its sample lane.
@@ -369,11 +371,22 @@ enum class RoundPhase : std::uint8_t {
   averaging,  // the plan's group has started
 };
 
+// An account's part in the cells of the run's model.
+struct CellShare {
+  AccountId account = 0;
+  int computers = 0;       // that hold any
+  int cells = 0;           // they have the state of these
+  int alone = 0;           // and nobody else has the state of these
+  std::int64_t calls = 0;  // that they have answered since the coordinator began, as callers say
+};
+
 // The number of members that hold the state of each cell of the run's model (shared/run/cells.h); none where it is not
 // cut.
 struct CellCover {
   std::vector<int> holders;
-  int wanted = 0;  // holders that each is to have
+  int wanted = 0;                      // holders that each is to have
+  std::vector<CellShare> shares = {};  // those with most cells first
+  std::int64_t calls = 0;              // answered since the coordinator began, as callers say
   // Cells with at least `least` holders.
   [[nodiscard]] std::int64_t held_by(int least) const {
     return std::count_if(holders.begin(), holders.end(), [least](int count) { return count >= least; });

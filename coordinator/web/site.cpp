@@ -25,6 +25,7 @@ namespace {
 constexpr int kPagesMax = 100'000;
 constexpr int kTopRows = 10;
 constexpr int kNewsShown = 5;
+constexpr std::size_t kPartsHeldShown = 20;
 constexpr std::size_t kOtherRunsShown = 20;
 
 int number_in(std::string_view text, int otherwise, int most) {
@@ -270,6 +271,11 @@ StatusData Site::status() const {
   if (auto epochs = db::run_epochs(parts_.stores.training.leases, data.run->run_id)) data.epochs = *epochs;
   const auto rounds = parts_.stores.training.runs.rounds(data.run->run_id, {.limit = 1});
   if (rounds && !rounds->empty()) data.last_round = rounds->front().decided_at;
+  for (const core::CellShare& share : data.run->swarm.cells.shares) {
+    if (data.parts_held.size() == kPartsHeldShown) break;
+    const auto account = parts_.stores.people.accounts.find_account(share.account);
+    if (account) data.parts_held.push_back({account->display_name, share});
+  }
   return data;
 }
 

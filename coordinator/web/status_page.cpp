@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "coordinator/web/html.h"
 #include "coordinator/web/page.h"
 #include "shared/base/version.h"
@@ -11,6 +13,7 @@ namespace starling::web {
 namespace {
 
 constexpr int kRefreshSeconds = 60;
+constexpr std::int64_t kPartsNamed = 20;
 
 double uptime_seconds(const StatusData& data) {
   return static_cast<double>(data.now.unix_ms - data.health.started.unix_ms) / 1000;
@@ -74,8 +77,11 @@ void add_swarm(std::string& html, const StatusData& data) {
   if (const core::CellCover& cells = swarm.cells; !cells.holders.empty()) {
     const auto all = static_cast<std::int64_t>(cells.holders.size());
     add_cell(html, "Parts of the model", grouped(all),
-             fmt::format("{} held by {} computers or more, {} by nobody", grouped(cells.held_by(cells.wanted)),
-                         cells.wanted, grouped(all - cells.held_by(1))));
+             fmt::format("{} held by {} or more, {} by nobody", grouped(cells.held_by(cells.wanted)),
+                         plural(cells.wanted, "computer"), grouped(all - cells.held_by(1))));
+    add_cell(html, "Calls answered", grouped(cells.calls),
+             fmt::format("{:.1f} a second since the coordinator began",
+                         static_cast<double>(cells.calls) / std::max(1.0, uptime_seconds(data))));
   }
   if (data.epochs) add_epochs(html, *data.epochs);
   add_cell(html, "Last round ended", data.last_round ? ago(*data.last_round, data.now) : "&ndash;",
@@ -88,12 +94,75 @@ void add_swarm(std::string& html, const StatusData& data) {
   html += "</section>\n";
 }
 
+// "1, 2 and 17 more"; empty where none lacks holders.
+std::string parts_lacking(const core::CellCover& cells) {
+  std::string text;
+  std::int64_t named = 0, lacking = 0;
+  for (std::size_t part = 0; part < cells.holders.size(); ++part) {
+    if (cells.holders[part] >= cells.wanted || ++lacking > kPartsNamed) continue;
+    text += fmt::format("{}{}", ++named == 1 ? "" : ", ", part);
+  }
+  return lacking > named ? fmt::format("{} and {} more", text, grouped(lacking - named)) : text;
+}
+
+void add_parts(std::string& html, const StatusData& data) {
+  if (!data.run || data.run->swarm.cells.holders.empty()) return;
+  const core::CellCover& cells = data.run->swarm.cells;
+  html +=
+      "<section aria-labelledby=\"parts\">\n<h2 id=\"parts\">Who holds the model</h2>\n<p class=\"what\">No volunteer "
+      "has to hold all of it: some experts of a layer are a part, which a few computers hold, and compute for the "
+      "others.</p>\n";
+  if (const std::string lacking = parts_lacking(cells); !lacking.empty()) {
+    html +=
+        fmt::format("<p class=\"what\">With fewer than {}: part {}.</p>\n", plural(cells.wanted, "computer"), lacking);
+  }
+  if (!data.parts_held.empty()) {
+    html +=
+        "<table class=\"plain wide told\"><thead><tr><th scope=\"col\">Volunteer</th><th "
+        "scope=\"col\">Computers</th><th "
+        "scope=\"col\">Parts</th><th scope=\"col\">Alone</th><th scope=\"col\">Calls "
+        "answered</th></tr></thead><tbody>\n";
+    for (const PartsHeld& held : data.parts_held) {
+      html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                          escape(held.name), grouped(held.share.computers), grouped(held.share.cells),
+                          grouped(held.share.alone), grouped(held.share.calls));
+    }
+    html += "</tbody></table>\n";
+  }
+  if (data.parts_held.size() < cells.shares.size()) {
+    html += fmt::format("<p class=\"what\">And {} more.</p>\n",
+                        grouped(static_cast<std::int64_t>(cells.shares.size() - data.parts_held.size())));
+  }
+  html += "</section>\n";
+}
+
+void write_cells(wire::JsonWriter& writer, const StatusData& data) {
+  const core::CellCover& cells = data.run->swarm.cells;
+  writer.open("cell_holders", '[');
+  for (const int holders : cells.holders) writer.integer("", holders);
+  writer.close(']');
+  writer.integer("cell_holders_wanted", cells.wanted);
+  writer.integer("calls_answered", cells.calls);
+  writer.open("cell_shares", '[');
+  for (const PartsHeld& held : data.parts_held) {
+    writer.open("", '{');
+    writer.text("name", held.name);
+    writer.integer("computers", held.share.computers);
+    writer.integer("cells", held.share.cells);
+    writer.integer("alone", held.share.alone);
+    writer.integer("calls", held.share.calls);
+    writer.close('}');
+  }
+  writer.close(']');
+}
+
 }  // namespace
 
 std::string render_status_page(const StatusData& data) {
   std::string html;
   add_services(html, data);
   add_swarm(html, data);
+  add_parts(html, data);
   return framed({data.project, "Status", "", "/status", kRefreshSeconds, data.now, "/status.json"}, html);
 }
 
@@ -138,12 +207,7 @@ std::string status_json(const StatusData& data) {
     writer.integer("less_relied_on", swarm.less_relied_on);
     writer.integer("sitting_out", swarm.sitting_out);
     writer.text("plan", swarm.plan);
-    if (!swarm.cells.holders.empty()) {
-      writer.open("cell_holders", '[');
-      for (const int holders : swarm.cells.holders) writer.integer("", holders);
-      writer.close(']');
-      writer.integer("cell_holders_wanted", swarm.cells.wanted);
-    }
+    if (!swarm.cells.holders.empty()) write_cells(writer, data);
     if (data.epochs) {
       writer.integer("epochs_complete", data.epochs->complete);
       writer.integer("samples_set_aside", data.epochs->set_aside);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coordinator/operations/maintenance.h"
 #include "coordinator/web/run_page.h"
@@ -20,6 +21,12 @@ struct ServerHealth {
   std::optional<std::int64_t> relay_bytes = std::nullopt;  // passed on by the operator's relay, if there is one
 };
 
+// An account that holds parts of the run's model.
+struct PartsHeld {
+  std::string name;
+  core::CellShare share;
+};
+
 // The condition of the server and of its run at `now`. An empty value could not be read, or does not exist yet.
 struct StatusData {
   std::string project;
@@ -31,6 +38,7 @@ struct StatusData {
   std::optional<operations::Maintenance> maintenance;
   std::optional<WallTime> statistics;  // when the files for statistics sites were made
   WallTime now;
+  std::vector<PartsHeld> parts_held = {};  // those with most parts, where the model is cut
 };
 
 std::string render_status_page(const StatusData& data);

@@ -1,6 +1,7 @@
 // Who holds which cells of a run's model (shared/run/cells.h). Volunteers offer memory in their heartbeats about the
 // run, and its coordinator deals them cells. Each cell that a volunteer holds is a run of its own (wire::cell_run_id),
-// about which it calls, too: so the coordinator knows who has the cell's state, and tells callers.
+// about which it calls, too: so the coordinator knows who has the cell's state, and tells callers. Callers confirm what
+// holders have computed for them: no more than that earns credit.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 namespace starling::wire {
 
 constexpr std::size_t kCellMembersMax = 2048;
+constexpr std::size_t kReceiptCellsMax = 512;  // in one message, of all holders together
 
 // A volunteer's memory for cells.
 struct CellOffer {
@@ -39,6 +41,29 @@ struct CellTable {
 struct CellsDealt {
   std::vector<CellIndex> hold;       // cells that it is to hold; it lets go of all others
   std::optional<CellTable> table{};  // unset: the one that it has is the newest
+};
+
+// Samples of a caller whose gradient a holder has computed in a cell. Where cells step as gradients arrive, as many
+// samples as would bring the units that it computed if all experts had the same load (wire::units_of_sample).
+struct CellSamples {
+  CellIndex cell = 0;
+  SampleCount samples = 0;
+  friend bool operator==(const CellSamples&, const CellSamples&) = default;
+};
+
+// A caller's word about one holder.
+struct HolderReceipt {
+  PeerId holder;
+  std::int64_t calls = 0;  // that it has answered
+  std::vector<CellSamples> cells;
+  friend bool operator==(const HolderReceipt&, const HolderReceipt&) = default;
+};
+
+// A caller's word about holders, since the last receipts that a reply has followed.
+struct CallReceipts {
+  std::int64_t number = 0;  // no others of this caller have it
+  std::vector<HolderReceipt> holders;
+  friend bool operator==(const CallReceipts&, const CallReceipts&) = default;
 };
 
 }  // namespace starling::wire

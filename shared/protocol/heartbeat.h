@@ -51,7 +51,9 @@ struct Computing {
   // The device of its last trainer, for the operator; where the volunteer's rules leave a card alone, it says only that
   // they do. Unset: no trainer of this run was ready yet.
   std::optional<ComputeDevice> device{};
-  std::optional<CellOffer> cells{};  // in a run whose model is cut into cells
+  // In a run whose model is cut into cells: its memory for them, and what others have computed for it.
+  std::optional<CellOffer> cells{};
+  std::optional<CallReceipts> receipts{};  // unset: nothing new
 };
 
 // A member's condition and measurements, sent at the interval that the last reply named.

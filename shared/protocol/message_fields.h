@@ -263,6 +263,25 @@ void each_field(Visitor& visit, Seen<Visitor, CellOffer>& offer) {
 }
 
 template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CellSamples>& computed) {
+  visit("cell", computed.cell, kCell);
+  visit("samples", computed.samples, kCount);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, HolderReceipt>& receipt) {
+  visit("holder", receipt.holder);
+  visit("calls", receipt.calls, kCount);
+  visit("cells", receipt.cells, kCells);
+}
+
+template <typename Visitor>
+void each_field(Visitor& visit, Seen<Visitor, CallReceipts>& receipts) {
+  visit("number", receipts.number, kCount);
+  visit("holders", receipts.holders, Items{kReceiptCellsMax});
+}
+
+template <typename Visitor>
 void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("protocol", message.protocol, Whole{1, 1000});
   visit("run_id", message.run_id, Text{kNameBytesMax});
@@ -290,6 +309,7 @@ void each_field(Visitor& visit, Seen<Visitor, Heartbeat>& message) {
   visit("trainer_failure", message.computing.failure, Text{kTrainerFailureBytesMax}, kLeftOutIfUnset);
   visit("device", message.computing.device);
   visit("cells", message.computing.cells);
+  visit("receipts", message.computing.receipts);
   visit("own_sketches", message.trust.audits.own);
   visit("self_test_passed", message.trust.audits.self_test_passed, kLeftOutIfUnset);
   visit("audit_results", message.trust.audits.results, Items{kAuditOrdersMax}, kLeftOutIfUnset);

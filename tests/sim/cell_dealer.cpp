@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/base/permutation.h"
 
@@ -12,12 +13,17 @@ namespace {
 // The book's own bounds are 11 s, from which on a volunteer is dealt nothing, and 30 s, when it is forgotten.
 constexpr Duration kHeard = std::chrono::seconds(10);
 constexpr Duration kDealEvery = std::chrono::milliseconds(250);
+constexpr SampleCount kRoundsAhead = 3;
 
 }  // namespace
 
 CellDealer::CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, const wire::RunManifest& run,
-                       CellChecks& checks)
-    : scheduler_(scheduler), options_(options), checks_(checks) {
+                       CellChecks& checks, const core::KnownHosts& hosts)
+    : scheduler_(scheduler),
+      options_(options),
+      checks_(checks),
+      hosts_(hosts),
+      samples_ahead_(kRoundsAhead * run.target_batch_size) {
   plan_.holders = options.holders;
   for (wire::CellIndex cell = 0; cell < std::ssize(wire::cells_of(run.model)); ++cell) {
     plan_.bytes.push_back(wire::held_bytes(run, cell));
@@ -27,6 +33,8 @@ CellDealer::CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, co
 void CellDealer::start() {
   plan_.first_table = static_cast<std::int64_t>(mix64(options_.seed + ++starts_) >> 32);
   book_.emplace(plan_);
+  receipts_.emplace(plan_.bytes.size(), samples_ahead_, hosts_);
+  receipts_->on_trained(std::exchange(untold_, {}));
   checks_.on_heard_again(scheduler_.now());
   tick(starts_);
 }
@@ -39,6 +47,7 @@ void CellDealer::tick(std::uint64_t start) {
 
 void CellDealer::crash() {
   book_.reset();
+  receipts_.reset();
   callers_.clear();
   ready_.clear();
 }
@@ -58,7 +67,9 @@ std::map<PeerId, std::set<wire::CellIndex>> CellDealer::dealt() const {
 }
 
 wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wire::Endpoint& at,
-                                      const wire::CellOffer& offer) {
+                                      const wire::Computing& told) {
+  const wire::CellOffer& offer = told.cells.value();
+  if (told.receipts) receipts_->on_receipts(who, *told.receipts);
   book_->on_offer(scheduler_.now(), who, at, offer);
   const bool is_new = callers_.try_emplace(who.peer).second;
   callers_[who.peer] = {scheduler_.now(), offer.bytes};
@@ -66,6 +77,15 @@ wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wir
   const wire::CellsDealt answer = book_->answer(who.peer, offer.table);
   if (is_new) check_kept(who.peer, offer, answer);
   return answer;
+}
+
+void CellDealer::on_trained(const core::CreditedContribution& credited) {
+  if (!up()) return untold_.push_back(credited);
+  receipts_->on_trained({credited});
+}
+
+SampleCount CellDealer::earning(wire::CellIndex cell, AccountId account, SampleCount samples) {
+  return receipts_->settle(cell, account, samples);
 }
 
 void CellDealer::check_kept(const PeerId& peer, const wire::CellOffer& offer, const wire::CellsDealt& answer) {

@@ -1,5 +1,5 @@
-// The coordinator's dealing of cells (coordinator/core/cell_book.h) in a simulated swarm. All that it knows is lost
-// when its process dies.
+// The coordinator's dealing of cells (coordinator/core/cell_book.h), and its knowledge of what holders have computed
+// (coordinator/core/receipt_book.h), in a simulated swarm. All of that is lost when its process dies.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "coordinator/core/cell_book.h"
+#include "coordinator/core/receipt_book.h"
+#include "shared/protocol/heartbeat.h"
 #include "tests/sim/cell_checks.h"
 #include "tests/sim/scheduler.h"
 
@@ -19,7 +21,8 @@ namespace starling::sim {
 class CellDealer {
  public:
   // All outlive this object.
-  CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, const wire::RunManifest& run, CellChecks& checks);
+  CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, const wire::RunManifest& run, CellChecks& checks,
+             const core::KnownHosts& hosts);
 
   void start();
   void crash();
@@ -27,7 +30,12 @@ class CellDealer {
 
   // All of these while it is up.
   void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
-  wire::CellsDealt on_offer(const core::MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer);
+  // `told` has an offer.
+  wire::CellsDealt on_offer(const core::MemberIdentity& who, const wire::Endpoint& at, const wire::Computing& told);
+  // A round of the trunk is decided; while it is down, too: members tell it of such a round when it is back.
+  void on_trained(const core::CreditedContribution& credited);
+  // Returns how many of an account's samples in a decided round of the cell earn credit.
+  SampleCount earning(wire::CellIndex cell, AccountId account, SampleCount samples);
   void on_goodbye(const PeerId& peer) { book_->on_goodbye(peer); }
   void deal();
   [[nodiscard]] core::CellCover cover() const { return book_->cover(); }
@@ -54,8 +62,12 @@ class CellDealer {
   const CellSwarmOptions& options_;
   CellChecks& checks_;
   core::CellPlan plan_;
+  const core::KnownHosts& hosts_;
+  SampleCount samples_ahead_;
   std::optional<core::CellBook> book_;
-  std::map<PeerId, Caller> callers_;  // since the book began
+  std::optional<core::ReceiptBook> receipts_;
+  std::vector<core::CreditedContribution> untold_;  // decided while it was down
+  std::map<PeerId, Caller> callers_;                // since the book began
   std::map<wire::CellIndex, std::set<PeerId>> ready_;
   std::uint64_t starts_ = 0;
   std::int64_t moved_ = 0;

@@ -37,13 +37,15 @@ struct CellSwarmOptions {
 struct CellSwarmResult {
   std::string broken;
   std::int64_t cells = 0;
-  std::int64_t windows = 0;       // that were computed to their end
-  std::int64_t windows_lost = 0;  // that ended early: a pause, or the caller died
-  SampleCount samples = 0;        // in windows
-  std::int64_t units = 0;         // answered, on the way forth
-  std::int64_t units_lost = 0;    // not answered
-  std::int64_t units_back = 0;    // that have added to a gradient
-  std::int64_t refused = 0;       // calls
+  std::int64_t windows = 0;             // that were computed to their end
+  std::int64_t windows_lost = 0;        // that ended early: a pause, or the caller died
+  SampleCount samples = 0;              // in windows
+  std::int64_t units = 0;               // answered, on the way forth
+  std::int64_t units_lost = 0;          // not answered
+  std::int64_t units_back = 0;          // that have added to a gradient
+  SampleCount samples_served = 0;       // in decided rounds, all cells' together
+  SampleCount samples_unconfirmed = 0;  // those of them that earn nothing
+  std::int64_t refused = 0;             // calls
   std::int64_t crashes = 0, freezes = 0, pauses = 0, slow = 0, cuts = 0, departures = 0, coordinator_crashes = 0;
   std::int64_t cells_moved = 0;     // taken from a volunteer that could be heard
   std::int64_t rounds = 0;          // decided, all cells' together

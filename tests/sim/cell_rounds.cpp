@@ -52,6 +52,9 @@ CellRounds::CellRounds(CellWorld& world, const Volunteers& volunteers, wire::Cel
 void CellRounds::watch_coordinator() {
   coordinator_.adapt = [this](core::CoordinatorOptions& options) {
     core::adapt_to_cell(world_.options().holders, options);
+    options.earning = [this](AccountId account, SampleCount samples) {
+      return world_.earning(cell_, account, samples);
+    };
   };
   coordinator_.on_timer = [this] { world_.on_holders(cell_); };
   coordinator_.on_durable = [this](const core::RoundDecided& round) { on_durable(round); };

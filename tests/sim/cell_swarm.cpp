@@ -37,7 +37,10 @@ constexpr int kCallsInARow = 2;
 constexpr std::size_t kFirstWindows = 20;
 constexpr std::size_t kEventsWaitingMax = 1'000'000;
 
-class CellSwarm final : private CellWorld, private CellPost::Directory, private Network::Mediator {
+class CellSwarm final : private CellWorld,
+                        private CellPost::Directory,
+                        private Network::Mediator,
+                        private core::KnownHosts {
  public:
   CellSwarm(const CellSwarmOptions& options, wire::RunManifest run)
       : options_(options),
@@ -45,7 +48,7 @@ class CellSwarm final : private CellWorld, private CellPost::Directory, private 
         rng_(options.seed),
         network_(scheduler_, *this),
         checks_(options_, run_),
-        dealer_(scheduler_, options_, run_, checks_) {}
+        dealer_(scheduler_, options_, run_, checks_, *this) {}
 
   CellSwarmResult run(const std::function<void(double)>& on_progress);
 
@@ -57,7 +60,7 @@ class CellSwarm final : private CellWorld, private CellPost::Directory, private 
   CellPost::Directory& directory() override { return *this; }
   CellChecks& checks() override { return checks_; }
   CellSwarmResult& result() override { return result_; }
-  void deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) override;
+  void deliver_offer(CellVolunteer& from, const wire::Computing& told) override;
   void begin_cell(CellVolunteer& holder, wire::CellIndex cell) override;
   void end_cell(CellVolunteer& holder, wire::CellIndex cell) override;
   void on_holders(wire::CellIndex cell) override { dealer_.set_ready(cell, rounds_of(cell).holders()); }
@@ -66,9 +69,20 @@ class CellSwarm final : private CellWorld, private CellPost::Directory, private 
   std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) override {
     return rounds_of(cell).parameters(holder.index());
   }
-  void on_window(const routing::Window::Outcome& outcome) override;
+  void on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) override;
+  SampleCount earning(wire::CellIndex cell, AccountId account, SampleCount samples) override;
   void on_weights(CellVolunteer& holder, wire::CellIndex cell) override {
     rounds_of(cell).on_gradients(holder.index());
+  }
+
+  [[nodiscard]] std::optional<AccountId> account_of(const PeerId& peer) const override {
+    const auto found = by_id_.find(peer);
+    return found != by_id_.end() ? std::optional<AccountId>(account_of(found->second)) : std::nullopt;
+  }
+  [[nodiscard]] core::AccountStanding standing_of(AccountId /*account*/) const override { return {}; }
+  [[nodiscard]] bool has_signed(const PeerId& /*peer*/, std::span<const std::uint8_t> /*text*/,
+                                const PeerSignature& /*signature*/) const override {
+    return true;
   }
 
   int index_of(const PeerId& peer) override { return by_id_.at(peer); }
@@ -169,7 +183,7 @@ void CellSwarm::on_uplink_free(int index) {
 }
 
 // One volunteer in eight cannot be dialled.
-void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) {
+void CellSwarm::deliver_offer(CellVolunteer& from, const wire::Computing& told) {
   Duration way = network_.rates(from.index()).latency + std::chrono::milliseconds(5);
   if (uniform(0, 1) < options_.calls_delayed) way += from_seconds(uniform(0.2, 1.5));
   const bool request_lost = uniform(0, 1) < options_.calls_lost;
@@ -179,13 +193,13 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::CellOffer& offer)
       if (to->up() && to->life() == life) to->on_dealt(reply);
     });
   };
-  scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, index = from.index(), offer] {
+  scheduler_.after(way, [this, way, request_lost, reply_lost, reply_to, index = from.index(), told] {
     const Error nothing{ErrorCode::unavailable, "no answer from the coordinator"};
     if (!dealer_.up()) return reply_to(nothing, way);
     if (request_lost) return reply_to(nothing, kCallDeadline);
     const core::MemberIdentity who{id_of(index), account_of(index), "192.0.2.1"};
     const wire::Endpoint at{who.peer, who.address, index % 8 == 7 ? 0 : 1000 + index};
-    const wire::CellsDealt dealt = dealer_.on_offer(who, at, offer);
+    const wire::CellsDealt dealt = dealer_.on_offer(who, at, told);
     if (reply_lost) return reply_to(nothing, kCallDeadline);
     reply_to(dealt, way);
   });
@@ -197,12 +211,23 @@ void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
   rounds_of(cell).end(holder.index(), /*keep=*/false, /*reset=*/true);
 }
 
-void CellSwarm::on_window(const routing::Window::Outcome& outcome) {
+// The trunk's rounds are not simulated. Each sample counts in one of them, some time after its window.
+void CellSwarm::on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) {
+  const core::CreditedContribution credited{caller.id(), account_of(caller.index()), outcome.samples};
+  scheduler_.after(from_seconds(uniform(0, 2 * to_seconds(kTrunkRound))),
+                   [this, credited] { dealer_.on_trained(credited); });
   ++result_.windows;
   result_.samples += outcome.samples;
   result_.units += outcome.units;
   result_.units_lost += outcome.units_lost;
   losses_.push_back(outcome.loss_sum / static_cast<double>(outcome.samples));
+}
+
+SampleCount CellSwarm::earning(wire::CellIndex cell, AccountId account, SampleCount samples) {
+  const SampleCount earned = dealer_.earning(cell, account, samples);
+  result_.samples_served += samples;
+  result_.samples_unconfirmed += samples - earned;
+  return earned;
 }
 
 void CellSwarm::crash(CellVolunteer& volunteer, bool reset, Duration down) {

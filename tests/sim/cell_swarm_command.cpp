@@ -39,13 +39,14 @@ void print_row(const CellSwarmOptions& options, const CellSwarmResult& result, d
       "seed {}: {} volunteers, {} cells with {} holders, {} windows and {} that ended early, {} units answered and {} "
       "not, {} came back, {} calls refused, {} crashes, {} departures, {} freezes, {} pauses, {} slow, {} cuts, {} "
       "coordinator crashes, {} cells moved, {} rounds, {} steps back of {} rounds at most, a cell without holders for "
-      "{:.1f} s at most, loss {:.3f} -> {:.3f}; {:.0f} "
+      "{:.1f} s at most, {} samples served and {} unconfirmed, loss {:.3f} -> {:.3f}; {:.0f} "
       "virtual s, {} events in {:.2f} s{}{}\n",
       options.seed, options.peers, result.cells, options.holders, result.windows, result.windows_lost, result.units,
       result.units_lost, result.units_back, result.refused, result.crashes, result.departures, result.freezes,
       result.pauses, result.slow, result.cuts, result.coordinator_crashes, result.cells_moved, result.rounds,
-      result.adoptions, result.rounds_lost_most, result.cover_s_longest, result.loss_first, result.loss_last,
-      result.virtual_s, result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.adoptions, result.rounds_lost_most, result.cover_s_longest, result.samples_served,
+      result.samples_unconfirmed, result.loss_first, result.loss_last, result.virtual_s, result.events, seconds,
+      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
   std::fflush(stdout);
 }
 

@@ -35,6 +35,7 @@ void CellVolunteer::start() {
   options.batch_units = 16;
   desk_.emplace(options);
   post_.emplace(world_.network(), world_.directory(), means_.index, *this);
+  receipts_.emplace(world_.run(), 1 + static_cast<std::int64_t>(rng_() >> 32));
   holders_ = routing::Holders();
   schedule(now() + from_seconds(uniform(0, 1)), [this] { offer(); });
   begin_window_later(std::chrono::seconds(1));
@@ -51,6 +52,7 @@ void CellVolunteer::crash() {
   desk_.reset();
   codecs_.clear();
   post_.reset();
+  receipts_.reset();
   held_.clear();
   trunk_.forget();
 }
@@ -190,18 +192,23 @@ void CellVolunteer::compute(Duration time, std::function<void()> done) {
 
 void CellVolunteer::offer() {
   const std::uint64_t serial = ++offers_.serial;
-  wire::CellOffer offer{.bytes = means_.cell_bytes, .held = {}, .table = offers_.table};
+  wire::Computing told;
+  wire::CellOffer& offer = told.cells.emplace(wire::CellOffer{means_.cell_bytes, {}, offers_.table});
   for (const auto& [cell, held] : held_) offer.held.push_back(cell);
+  told.receipts = receipts_->tell();
   if (bytes_held() > means_.cell_bytes) {
     world_.checks().fail(fmt::format("volunteer {} holds cells of more bytes than it offers", index()));
   }
-  world_.deliver_offer(*this, offer);
+  world_.deliver_offer(*this, told);
   VERIFY(serial == offers_.serial);
 }
 
 void CellVolunteer::on_dealt(const Result<wire::CellsDealt>& dealt) {
   schedule(now(), [this, dealt] {
-    if (dealt.ok()) follow(*dealt);
+    if (dealt.ok()) {
+      receipts_->on_reply();
+      follow(*dealt);
+    }
     schedule(now() + from_seconds(uniform(kOffersMinS, kOffersMaxS)), [this] { offer(); });
   });
 }

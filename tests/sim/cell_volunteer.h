@@ -15,9 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/routing/receipts.h"
 #include "client/routing/window.h"
 #include "client/serving/desk.h"
 #include "shared/protocol/cell_dealing.h"
+#include "shared/protocol/heartbeat.h"
 #include "tests/sim/cell_checks.h"
 #include "tests/sim/cell_model.h"
 #include "tests/sim/cell_post.h"
@@ -28,6 +30,7 @@ namespace starling::sim {
 
 class CellVolunteer;
 
+constexpr Duration kTrunkRound = std::chrono::seconds(3);  // receipts go once in that time
 constexpr RoundIndex kNotNow = -1;  // the round of a cell whose state is not here: callers come again
 
 // The world around a volunteer.
@@ -41,8 +44,8 @@ class CellWorld {
   virtual CellPost::Directory& directory() = 0;
   virtual CellChecks& checks() = 0;
   virtual CellSwarmResult& result() = 0;
-  // Carries the offer to the coordinator and back; the reply comes as on_dealt().
-  virtual void deliver_offer(CellVolunteer& from, const wire::CellOffer& offer) = 0;
+  // Carries an offer, and maybe receipts, to the coordinator and back; the reply comes as on_dealt().
+  virtual void deliver_offer(CellVolunteer& from, const wire::Computing& told) = 0;
   // There is memory for the cell: it is a run of its own from now on; serve_cell() is called when its state is here.
   virtual void begin_cell(CellVolunteer& holder, wire::CellIndex cell) = 0;
   // The cell is let go, with its state.
@@ -52,7 +55,9 @@ class CellWorld {
   [[nodiscard]] virtual AccountId account_of(int volunteer) const = 0;
   // The cell's parameters; it is held.
   virtual std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) = 0;
-  virtual void on_window(const routing::Window::Outcome& outcome) = 0;
+  virtual void on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) = 0;
+  // Returns how many of an account's samples in a decided round of the cell earn credit.
+  virtual SampleCount earning(wire::CellIndex cell, AccountId account, SampleCount samples) = 0;
   // gather() has something.
   virtual void on_weights(CellVolunteer& holder, wire::CellIndex cell) = 0;
 };
@@ -227,6 +232,7 @@ class CellVolunteer final : public transport::CallTaker, private routing::Window
   std::optional<serving::Desk> desk_;
   std::map<serving::CallKey, wire::Codec> codecs_;  // for calls that are at the desk
   std::optional<CellPost> post_;
+  std::optional<routing::Receipts> receipts_;
   std::map<wire::CellIndex, Held> held_;
 };
 

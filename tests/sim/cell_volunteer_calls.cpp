@@ -196,8 +196,9 @@ void CellVolunteer::finish_window() {
   end_window();
   ++windows_done_;
   world_.checks().on_window(index(), outcome, held);
-  world_.on_window(outcome);
+  world_.on_window(*this, outcome);
   tell_weights(outcome);
+  receipts_->add(outcome);
 }
 
 void CellVolunteer::end_window() {

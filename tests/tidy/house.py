@@ -29,7 +29,7 @@ ARROWS = {
     "client/policy": ["shared/base", "shared/control"],
     "client/sensors": ["client/policy", "shared/base"],
     "client/rounds": ["client/averaging", "client/optim", "shared/*"],
-    "client/routing": ["shared/base", "shared/run"],
+    "client/routing": ["shared/base", "shared/protocol", "shared/run"],
     "client/serving": ["shared/base", "shared/run"],
     "client/session": ["client/averaging", "client/rounds", "shared/*"],
     "client/trainer_link": ["client/optim", "client/routing", "client/session", "shared/base", "shared/protocol", "shared/run",

@@ -72,6 +72,35 @@ struct Cut : TestProject {
     volunteer.beat = of_run;
     return reply;
   }
+  // Both report a round of the cell to which each has brought these samples, and it is stored.
+  void finish(wire::CellIndex cell, RoundIndex round, SampleCount samples) {
+    wire::RoundReport report = report_of(round, {ada.key.peer_id(), bob.key.peer_id()}, samples);
+    if (round == 0) report.base_digest = first_state(cell);
+    for (TestVolunteer* volunteer : {&ada, &bob}) {
+      volunteer->beat.reports = {report};
+      volunteer->beat.state_round = round + 1;
+      REQUIRE(call_about(*volunteer, cell, report.state_digest).ok());
+    }
+    for (int tries = 0; tries < 2000; ++tries) {
+      const auto reply = call_about(ada, cell, report.state_digest);
+      REQUIRE(reply.ok());
+      if (reply->acknowledged_rounds > round) break;
+    }
+    for (TestVolunteer* volunteer : {&ada, &bob}) {
+      volunteer->beat.reports.clear();
+      volunteer->beat.state_round = 0;
+    }
+  }
+  // Samples of the cell's round that the volunteer is credited with.
+  SampleCount credited(const TestVolunteer& volunteer, wire::CellIndex cell, RoundIndex round) {
+    SampleCount samples = 0;
+    const auto lines = stores().training.contributions.of_round(wire::cell_run_id("fox", cell), round);
+    REQUIRE(lines.ok());
+    for (const db::Contribution& line : *lines) {
+      if (line.peer_id == volunteer.key.peer_id()) samples += line.samples;
+    }
+    return samples;
+  }
   [[nodiscard]] Digest first_state(wire::CellIndex cell) const {
     return manifest.model.experts.cells.digests[static_cast<std::size_t>(cell)];
   }
@@ -121,6 +150,30 @@ TEST_CASE("a cell is a run beside its own: with rounds, a ledger and a signed fi
   REQUIRE(project.stores().training.runs.set_state("fox", db::RunState::paused).ok());
   REQUIRE(project.run().poll().ok());
   CHECK(project.call_about(project.ada, 1, project.first_state(1))->run_state == wire::RunState::paused);
+}
+
+TEST_CASE("holders earn what callers confirm, and some rounds ahead of it") {
+  Cut project(1);
+  const std::vector<PeerId> members{project.ada.key.peer_id(), project.bob.key.peer_id()};
+  deal_first_group(project.stores(), "fox.c1", members);
+  project.restart();
+  REQUIRE(project.run().poll().ok());
+  project.finish(1, 0, 100);
+  CHECK(project.credited(project.ada, 1, 0) == 100);
+  project.finish(1, 1, 100);
+  CHECK(project.credited(project.ada, 1, 1) == 3 * kTarget - 100);
+  CHECK(project.credited(project.bob, 1, 1) == 3 * kTarget - 100);
+  project.ada.beat.computing.receipts = wire::CallReceipts{5, {{members[1], 3, {{1, 50}}}}};
+  for (int i = 0; i < 2; ++i) project.call(project.ada);  // the second one as if its reply had been lost
+  project.ada.beat.computing.receipts.reset();
+  project.finish(1, 2, 100);
+  CHECK(project.credited(project.ada, 1, 2) == 0);
+  CHECK(project.credited(project.bob, 1, 2) == 50);
+  SampleCount unconfirmed = 0;
+  const auto claims = project.stores().credit.claims.list({});
+  REQUIRE(claims.ok());
+  for (const db::UnconfirmedClaim& claim : *claims) unconfirmed += claim.samples;
+  CHECK(unconfirmed == 2 * 20 + 100 + 50);
 }
 
 }  // namespace starling::api::testing

@@ -85,6 +85,13 @@ TEST_CASE("each cell gets as many holders as it is to have, and nobody more than
   CHECK(swarm.book.cover().holders == std::vector<int>(8, 2));
   CHECK(swarm.book.cover().held_by(2) == 8);
   CHECK(swarm.book.cover().held_by(3) == 0);
+  int parts = 0;
+  for (const CellShare& share : swarm.book.cover().shares) {
+    CHECK(share.computers == 1);
+    CHECK(share.alone == 0);
+    parts += share.cells;
+  }
+  CHECK(parts == 16);
   for (const auto& [number, member] : swarm.members) CHECK(member.held.size() <= 4);
   CHECK(swarm.table.cells.size() == 8);
   CHECK(swarm.table.members.size() == 5);

@@ -175,6 +175,8 @@ TEST_CASE("nothing that people typed can become markup, on any page") {
   board.standings.rows[1].team_name = kAttack;
   StatusData status{kAttack, sample_run(), {}, {}, {}, {}, {}, {}, kNow};
   status.run->run_id = status.run->title = kAttack;
+  status.run->swarm.cells = {{1}, 1, {{1, 1, 1, 1, 3}}, 3};
+  status.parts_held = {{kAttack, status.run->swarm.cells.shares.front()}};
   const CreditPageData credit{kAttack, status.run, {}, 0, kNow};
   run.others = {{kAttack, kAttack, "over"}};
   const PastRunData past{kAttack, *run.run, kNow, "over", kNow, kNow};
@@ -208,6 +210,25 @@ TEST_CASE("a join link that anybody may use is there for cameras, too") {
   CHECK(has(smallest, "viewBox=\"0 0 29 29\""));
   CHECK(has(smallest, "d=\"M4 4h7v1h-7z"));
   CHECK(has(smallest, "&lt;a&gt;"));
+}
+
+TEST_CASE("the status page says who holds a model that is cut, and what lacks holders") {
+  StatusData status{"Poems", sample_run(), {}, {}, {}, {}, {}, {}, kNow};
+  status.health.started = {kNow.unix_ms - 100'000};
+  CHECK_FALSE(has(render_status_page(status), "Who holds the model"));
+  core::CellCover& cells = status.run->swarm.cells;
+  cells = {{2, 1, 2, 0}, 2, {{1, 2, 3, 1, 1250}, {2, 1, 2, 0, 0}}, 1250};
+  status.parts_held = {{"Ada", cells.shares[0]}};
+  const std::string html = render_status_page(status);
+  CHECK(has(html, "2 held by 2 computers or more, 1 by nobody"));
+  CHECK(has(html, "<dt>Calls answered</dt><dd>1,250<small>12.5 a second"));
+  CHECK(has(html, "With fewer than 2 computers: part 1, 3."));
+  CHECK(has(html, "<th scope=\"row\">Ada</th><td>2</td><td>3</td><td>1</td><td>1,250</td>"));
+  CHECK(has(html, "And 1 more."));
+  CHECK(has(status_json(status),
+            R"("calls_answered":1250,"cell_shares":[{"name":"Ada","computers":2,"cells":3,"alone":1,"calls":1250}])"));
+  cells.holders.assign(30, 1);
+  CHECK(has(render_status_page(status), "17, 18, 19 and 10 more."));
 }
 
 TEST_CASE("who thinks of joining is told what an hour costs, once somebody trains") {

@@ -63,6 +63,8 @@ inline Heartbeat full_heartbeat() {
                                         .backend = "LibTorch 2.6.0 with CUDA 12.4",
                                         .precision = "bf16",
                                         .card_unused = "none"};
+  beat.computing.cells = CellOffer{5000, {2, 7}, 6};
+  beat.computing.receipts = CallReceipts{4, {{id<PeerId>(2), 12, {{0, 40}, {7, 8}}}, {id<PeerId>(3), 1, {}}}};
   beat.reports = {full_report(), {}};
   return beat;
 }
