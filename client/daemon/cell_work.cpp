@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "client/routing/tray_cutter.h"
-#include "client/trainer_link/gradient_sum.h"
 #include "shared/base/verify.h"
 #include "shared/crypto/secrets.h"
 
@@ -369,9 +368,11 @@ void CellWork::send_call(const routing::OutgoingCall& call) {
     VERIFY(forth != own_.forth.end());
     head.kept = forth->second;
   }
-  std::vector<float> values(call.inputs.begin(), call.inputs.end());
+  std::vector<float> values;
+  values.reserve(call.inputs.size() + call.upstream.size());
+  values.insert(values.end(), call.inputs.begin(), call.inputs.end());
   values.insert(values.end(), call.upstream.begin(), call.upstream.end());
-  if (place.holder == options_.self) return call_self(place, id, head, values);
+  if (place.holder == options_.self) return call_self(place, id, head, std::move(values));
   const wire::Codec codec = options_.trunk.model.experts.cells.codec;
   transport::OutgoingCall outgoing{.holder = place.holder, .id = id, .call = std::move(head), .codec = codec};
   outgoing.width = width();
@@ -383,7 +384,7 @@ void CellWork::send_call(const routing::OutgoingCall& call) {
   net_.call(std::move(outgoing));
 }
 
-void CellWork::call_self(const Place& place, const Hash128& id, const wire::Call& call, std::span<const float> values) {
+void CellWork::call_self(const Place& place, const Hash128& id, const wire::Call& call, std::vector<float> values) {
   const MutexLock lock(mutex_);
   const serving::CallKey key{options_.self, id};
   const serving::Admission admission = desk_.admit(clock_.now(), call_at_desk(options_.self, id, call));
@@ -393,10 +394,7 @@ void CellWork::call_self(const Place& place, const Hash128& id, const wire::Call
     outcome.failure = admission.refusal->breach.message;
     return note_end({place, id, std::move(outcome)});
   }
-  const std::span<float> room = desk_.room(key);
-  VERIFY(room.size() == values.size());
-  std::copy(values.begin(), values.end(), room.begin());
-  if (const Status status = desk_.on_received(key); !status.ok()) {
+  if (const Status status = desk_.on_received(key, std::move(values)); !status.ok()) {
     outcome.failure = status.error().message;
     return note_end({place, id, std::move(outcome)});
   }
@@ -557,11 +555,8 @@ Status CellWork::received(const PeerId& caller, const Hash128& id, std::vector<f
   {
     const MutexLock lock(mutex_);
     const serving::CallKey key{caller, id};
-    const std::span<float> room = desk_.room(key);
-    if (room.empty()) return {};  // its time is over
-    VERIFY(room.size() == values.size());
-    std::copy(values.begin(), values.end(), room.begin());
-    STARLING_TRY(desk_.on_received(key));
+    if (desk_.floats_to_come(key) == 0) return {};  // its time is over
+    STARLING_TRY(desk_.on_received(key, std::move(values)));
     codecs_[key] = codec;
     signals_.is_new = true;
     changed_.notify_all();

@@ -155,7 +155,7 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
 
   void start_task(const routing::TrunkTask& task) override;
   void send_call(const routing::OutgoingCall& call) override;
-  void call_self(const Place& place, const Hash128& id, const wire::Call& call, std::span<const float> values)
+  void call_self(const Place& place, const Hash128& id, const wire::Call& call, std::vector<float> values)
       EXCLUDES(mutex_);
   // Each layer with experts has some that can be called.
   [[nodiscard]] bool is_covered() const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/trainer_link/gradient_sum.h"
+#include "shared/base/finite.h"
 #include "shared/run/cells.h"
 
 namespace starling::daemon {
@@ -33,7 +33,7 @@ Status HeldCells::compute(const trainer_link::CellTask& task) {
   if (found == held_.end()) return Error{ErrorCode::not_found, "compute for others: the cell is not held any more"};
   HeldCell& held = found->second;
   Status status = tasks_.run(task);
-  if (status.ok() && !trainer_link::all_finite(task.answer)) {
+  if (status.ok() && !all_finite(task.answer)) {
     status = Error{ErrorCode::corrupt, "compute for others: a value is not finite"};
   }
   if (!task.is_back) return status;

@@ -1,9 +1,9 @@
 #include "client/routing/window.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "client/routing/tray_cutter.h"
+#include "shared/base/finite.h"
 #include "shared/base/verify.h"
 
 namespace starling::routing {
@@ -211,8 +211,7 @@ void Window::on_answer(TimePoint now, ExchangeId exchange, std::size_t part_numb
   const Slots& slots = slots_[micro_batch.slots];
   const Crossing::Part& part = micro_batch.crossed[open.layer].crossing.parts()[open.parts[part_number]];
   const std::size_t rows = open.is_back ? part.tokens.size() : part.units();
-  const bool fits = values.size() == rows * width() &&
-                    std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+  const bool fits = values.size() == rows * width() && all_finite(values);
   if (!fits) return on_failed(now, exchange, part_number, holder);
   if (book_.on_answer(now, exchange, part_number, holder)) {
     if (open.is_back) {

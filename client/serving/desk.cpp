@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "shared/base/finite.h"
 #include "shared/base/verify.h"
 
 namespace starling::serving {
@@ -155,21 +156,20 @@ std::optional<Duration> Desk::busy_for(TimePoint now, const OpenCall& call) cons
   return std::nullopt;
 }
 
-std::span<float> Desk::room(const CallKey& key) {
-  OpenCall* const open = queue_.find(key);
-  if (open == nullptr || open->is_ready) return {};
-  open->received.resize(open->floats_to_come);
-  return open->received;
+std::size_t Desk::floats_to_come(const CallKey& key) {
+  const OpenCall* const open = queue_.find(key);
+  return open == nullptr || open->is_ready ? 0 : open->floats_to_come;
 }
 
-Status Desk::on_received(const CallKey& key) {
+Status Desk::on_received(const CallKey& key, std::vector<float> values) {
   OpenCall* const open = queue_.find(key);
   if (open == nullptr) return {};
-  VERIFY(open->received.size() == open->floats_to_come);
-  if (!std::ranges::all_of(open->received, [](float value) { return std::isfinite(value); })) {
+  VERIFY(values.size() == open->floats_to_come);
+  if (!all_finite(values)) {
     end(key);
     return Error{ErrorCode::corrupt, "receive call " + key.id.brief() + ": a value is not finite"};
   }
+  open->received = std::move(values);
   open->is_ready = true;
   return {};
 }

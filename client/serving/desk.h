@@ -80,11 +80,11 @@ class Desk {
   void resume() { is_paused_ = false; }
 
   [[nodiscard]] Admission admit(TimePoint now, Call call);
-  // Where the values of an accepted call go: inputs, unless they are kept here, then upstream. Empty for a call that is
-  // not waited for any more.
-  [[nodiscard]] std::span<float> room(const CallKey& key);
-  // All values are in the room. corrupt: one is not finite, and the call has ended; its caller's link is to be cut.
-  Status on_received(const CallKey& key);
+  // Values that an accepted call still waits for: inputs, unless they are kept here, then upstream. 0 for a call that
+  // is not waited for any more.
+  [[nodiscard]] std::size_t floats_to_come(const CallKey& key);
+  // All of them have come. corrupt: one is not finite, and the call has ended; its caller's link is to be cut.
+  Status on_received(const CallKey& key, std::vector<float> values);
   // The caller does not want the answer any more. It may have added to the gradient nevertheless.
   void drop(const CallKey& key);
   // The link with the caller is gone, and all that it had here.

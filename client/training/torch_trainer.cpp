@@ -32,6 +32,7 @@
 #include "client/training/process_setup.h"
 #include "client/training/replica.h"
 #include "client/training/sampling.h"
+#include "shared/base/finite.h"
 #include "shared/base/permutation.h"
 #include "shared/base/words.h"
 #include "shared/run/epochs.h"
@@ -477,7 +478,7 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
   const bool in_place = into.data() == options.gradient.data();
   const bool is_finite =
       std::isfinite(loss_sum) &&
-      (in_place ? trainer_link::all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
+      (in_place ? all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
   if (!is_finite) {
     return not_finite("train batch", samples);
   }
@@ -499,7 +500,7 @@ Status TorchTrainer::audit_batch(const wire::SampleRange& samples, std::span<con
     STARLING_ASSIGN(impl_->train, open_training_data(options.manifest, options.shard_bytes()));
   }
   STARLING_ASSIGN(const double loss_sum, impl_->gradient_that_fits_at(parameters, samples));
-  if (!std::isfinite(loss_sum) || !trainer_link::all_finite(options.gradient)) {
+  if (!std::isfinite(loss_sum) || !all_finite(options.gradient)) {
     return not_finite("audit a batch", samples);
   }
   for (const wire::SketchedPart& part : parts) {

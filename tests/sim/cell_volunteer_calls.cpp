@@ -156,10 +156,7 @@ void CellVolunteer::call_self(const Place& place, const Hash128& id, const wire:
     own_->ended.push_back({place, id, std::move(outcome)});
     return wake();
   }
-  const std::span<float> room = desk_->room(key);
-  VERIFY(room.size() == values.size());
-  std::copy(values.begin(), values.end(), room.begin());
-  VERIFY(desk_->on_received(key).ok());
+  VERIFY(desk_->on_received(key, {values.begin(), values.end()}).ok());
   own_->to_self[id] = place;
   wake();
 }
@@ -322,11 +319,8 @@ Result<std::optional<wire::Refusal>> CellVolunteer::admit(const PeerId& caller, 
 
 Status CellVolunteer::received(const PeerId& caller, const Hash128& id, std::vector<float> values, wire::Codec codec) {
   const serving::CallKey key{caller, id};
-  const std::span<float> room = desk_->room(key);
-  if (room.empty()) return {};  // its time is over
-  VERIFY(room.size() == values.size());
-  std::copy(values.begin(), values.end(), room.begin());
-  STARLING_TRY(desk_->on_received(key));
+  if (desk_->floats_to_come(key) == 0) return {};  // its time is over
+  STARLING_TRY(desk_->on_received(key, std::move(values)));
   codecs_[key] = codec;
   return {};
 }

@@ -65,12 +65,14 @@ struct Storm {
   void receive() {
     for (const auto& [key, call] : open) {
       if (chance(2) == 0) continue;
-      const std::span<float> room = desk.room(key);
-      if (room.empty()) continue;
-      for (float& place : room) place = static_cast<float>(chance(100));
-      if (!call.kept) values[key] = {room.begin(), room.begin() + call.inputs * static_cast<std::ptrdiff_t>(kWidth)};
-      if (call.is_back) upstream[key] = {room.end() - std::ssize(call.rows) * std::ptrdiff_t{kWidth}, room.end()};
-      CHECK(desk.on_received(key).ok());
+      const std::size_t floats = desk.floats_to_come(key);
+      if (floats == 0) continue;
+      std::vector<float> all;
+      while (all.size() < floats) all.push_back(static_cast<float>(chance(100)));
+      const auto inputs = call.kept ? 0 : static_cast<std::ptrdiff_t>(call.inputs) * std::ptrdiff_t{kWidth};
+      if (!call.kept) values[key].assign(all.begin(), all.begin() + inputs);
+      if (call.is_back) upstream[key].assign(all.begin() + inputs, all.end());
+      CHECK(desk.on_received(key, all).ok());
     }
   }
 

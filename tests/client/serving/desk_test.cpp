@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/client/serving/callers.h"
 
@@ -42,10 +45,10 @@ struct Bench {
   bool send(TimePoint now, const Call& call, float value = 1) {
     const Admission admission = desk.admit(now, call);
     if (admission.refusal) return false;
-    const std::span<float> room = desk.room(call.key);
-    CHECK(room.size() == admission.floats);
-    for (float& place : room) place = value++;
-    return desk.on_received(call.key).ok();
+    CHECK(desk.floats_to_come(call.key) == admission.floats);
+    std::vector<float> values(admission.floats);
+    std::iota(values.begin(), values.end(), value);
+    return desk.on_received(call.key, std::move(values)).ok();
   }
   // Computes the next batch, which takes this long.
   std::vector<Answered> compute(TimePoint now, double seconds = 0.001) {
@@ -73,9 +76,8 @@ TEST_CASE("a call is admitted, received, computed and answered") {
   CHECK(admission.floats == 2 * kWidth);
   CHECK(made.desk.bytes() == 2 * kBytesOfUnit);
   CHECK_FALSE(made.desk.take(at(0)));  // its values are not here
-  std::ranges::copy(std::vector<float>{1, 2, 3, 4}, made.desk.room(call.key).begin());
-  CHECK(made.desk.on_received(call.key).ok());
-  CHECK(made.desk.room(call.key).empty());
+  CHECK(made.desk.on_received(call.key, {1, 2, 3, 4}).ok());
+  CHECK(made.desk.floats_to_come(call.key) == 0);
   const std::optional<Batch> batch = made.desk.take(at(0));
   REQUIRE(batch);
   CHECK_FALSE(made.desk.take(at(0)));  // one at a time
@@ -297,8 +299,8 @@ TEST_CASE("a call whose budget is over is not computed, unless it is under way")
   CHECK(made.desk.take_expired().empty());
   made.desk.on_timer(at(10));
   CHECK(made.desk.take_expired() == std::vector{slow.key});
-  CHECK(made.desk.room(slow.key).empty());
-  CHECK(made.desk.on_received(slow.key).ok());
+  CHECK(made.desk.floats_to_come(slow.key) == 0);
+  CHECK(made.desk.on_received(slow.key, {1, 2, 3, 4}).ok());
   CHECK(made.desk.bytes() == 0);
   REQUIRE(made.send(at(10), later));
   CHECK(made.desk.next_deadline() == at(70));  // no budget is longer
@@ -380,8 +382,7 @@ TEST_CASE("a value that is not finite ends the call, and is its caller's fault")
   for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     const Call call = call_of(1, 1, 2);
     REQUIRE_FALSE(made.reason(at(0), call));
-    made.desk.room(call.key)[3] = bad;
-    const Status received = made.desk.on_received(call.key);
+    const Status received = made.desk.on_received(call.key, {1, 2, 3, bad});
     REQUIRE_FALSE(received.ok());
     CHECK(received.error().code == ErrorCode::corrupt);
     CHECK(made.desk.bytes() == 0);
@@ -396,7 +397,7 @@ TEST_CASE("nobody gets the answer to a call that its caller does not want any mo
       for (const int caller : {1, 2}) REQUIRE(made.send(at(0), call_of(caller, 1, 2)));
       REQUIRE_FALSE(made.reason(at(0), call_of(1, 2, 2)));
       made.desk.drop(key_of(1, 2));
-      CHECK(made.desk.room(key_of(1, 2)).empty());
+      CHECK(made.desk.floats_to_come(key_of(1, 2)) == 0);
       const std::optional<Batch> batch = made.desk.take(at(0));
       REQUIRE(batch);
       CHECK(batch->rows.size() == 4);
