@@ -38,6 +38,7 @@ Permission App::permission() const {
   Permission permission;
   permission.train = verdict.may_train();
   permission.reason = verdict.text;
+  permission.stops_in = governor_.stops_in();
   permission.coordinator = verdict.network != policy::NetworkUse::none;
   permission.spares_data = verdict.reason == policy::Reason::data_cap;
   const bool relays = verdict.may_train() && verdict.network == policy::NetworkUse::all;

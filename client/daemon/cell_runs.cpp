@@ -93,6 +93,7 @@ CellRuns::~CellRuns() = default;
 void CellRuns::tell(wire::Heartbeat& heartbeat) {
   wire::CellOffer offer{.bytes = trunk_.cell_bytes, .held = {}, .table = table_};
   for (const auto& [cell, held] : held_) offer.held.push_back(cell);
+  if (permission_.stops_in) offer.leaves_in_s = static_cast<std::int64_t>(to_seconds(*permission_.stops_in));
   heartbeat.computing.cells = std::move(offer);
   heartbeat.computing.receipts = receipts_.tell();
 }

@@ -105,6 +105,11 @@ void Governor::move_snoozes() {
   }
 }
 
+std::optional<Duration> Governor::stops_in() const {
+  if (!verdict_.stops_at) return std::nullopt;
+  return std::chrono::milliseconds(std::max<std::int64_t>(0, verdict_.stops_at->unix_ms - clock_.wall_now().unix_ms));
+}
+
 bool Governor::may_prepare() const {
   const bool unwanted = verdict_.reason == Reason::paused || verdict_.reason == Reason::snoozed ||
                         verdict_.reason == Reason::compute_off || verdict_.reason == Reason::disk_low ||

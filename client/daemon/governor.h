@@ -35,6 +35,8 @@ class Governor {
   // Returns the verdict for the present moment.
   const policy::Verdict& decide();
   [[nodiscard]] const policy::Verdict& verdict() const { return verdict_; }
+  // Time for which the schedule's hours still allow training; unset: no end is known, or it is not allowed now.
+  [[nodiscard]] std::optional<Duration> stops_in() const;
   // True if large downloads are allowed before there is anything to train.
   [[nodiscard]] bool may_prepare() const;
   // Bytes that models and data may still take; far below 0 is possible.

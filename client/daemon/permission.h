@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "client/trainer_link/trainer_process.h"
+#include "shared/base/clock.h"
 
 namespace starling::daemon {
 
@@ -17,6 +19,7 @@ struct CardRules {
 struct Permission {
   bool train = true;
   std::string reason;                // why training is not allowed
+  std::optional<Duration> stops_in;  // the schedule's hours do not allow it after that time; unset: no end is known
   bool coordinator = true;           // the coordinator may be called
   bool port_mapping = true;          // the router may be asked to open a port
   bool spares_data = false;          // the coordinator hears no more than it must: the month is used up

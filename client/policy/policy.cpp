@@ -45,6 +45,19 @@ bool on_metered(const Situation& s) {
   return s.preferences.network == UseMode::rules && !s.preferences.when.on_metered && s.surroundings.metered == true;
 }
 
+// The end of the hours in which training is allowed; now is within them.
+std::optional<WallTime> end_of_hours(const Situation& s) {
+  const wire::ScheduledHours& hours = s.preferences.hours;
+  std::optional<WallTime> first;
+  const auto take = [&](bool on, const wire::WeekHours& of_week) {
+    const std::optional<WallTime> end = on ? next_change(of_week, s.now, s.offset) : std::nullopt;
+    if (end && (!first || *end < *first)) first = end;
+  };
+  take(s.preferences.compute == UseMode::rules && hours.compute_schedule_on, hours.compute_schedule);
+  take(s.preferences.network == UseMode::rules && hours.network_schedule_on, hours.network_schedule);
+  return first;
+}
+
 bool outside_network_hours(const Situation& s) {
   return s.preferences.network == UseMode::rules &&
          outside(s.preferences.hours.network_schedule_on, s.preferences.hours.network_schedule, s);
@@ -158,6 +171,7 @@ Verdict decide(const Situation& situation) {
   Verdict verdict;
   verdict.reason = first_reason(situation);
   explain(situation, verdict);
+  if (verdict.may_train()) verdict.stops_at = end_of_hours(situation);
   verdict.network = network_use(situation);
   verdict.pause_after_round = situation.pause_request.kind == PauseKind::after_round;
   verdict.gpu_text = why_no_gpu(situation);

@@ -78,6 +78,8 @@ struct Verdict {
   std::string text;                 // the reason for people, fits behind "Paused: "; empty if training is allowed
   std::string ends_when;            // fits behind "until "
   std::optional<WallTime> ends_at;  // if the moment is known
+  // If training is allowed: the moment from which the schedule's hours do not allow it any more, within nine days.
+  std::optional<WallTime> stops_at{};
   Action action;
   NetworkUse network = NetworkUse::all;
   bool pause_after_round = false;

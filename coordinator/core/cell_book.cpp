@@ -13,6 +13,10 @@ constexpr Duration kForgetAfter = std::chrono::seconds(30);
 // Longer than the longest time between two calls. Where all holders of a cell are silent for so long, it gets another.
 constexpr Duration kSilentAfter = std::chrono::seconds(11);
 constexpr Duration kSweepEvery = std::chrono::seconds(1);
+constexpr Duration kPausedFor = std::chrono::minutes(1);  // longer pauses are worth a transfer of the state
+constexpr Duration kTakesOver = std::chrono::minutes(3);  // time for the transfer before a holder leaves
+
+constexpr std::int64_t kLeavesInMaxS = 10 * 24 * 3600;
 
 bool can_be_called(const wire::Endpoint& at) { return at.port != 0; }
 
@@ -35,6 +39,16 @@ int CellBook::Holders::ready_ones() const {
 CellBook::CellBook(CellPlan plan) : plan_(std::move(plan)), cells_(plan_.bytes.size()) {
   VERIFY(!plan_.bytes.empty());
   table_.number = plan_.first_table;
+}
+
+bool CellBook::is_leaving(TimePoint now, const Volunteer& volunteer) {
+  const bool pauses = volunteer.paused_since != kNever && now - volunteer.paused_since > kPausedFor;
+  return pauses || (volunteer.leaves_at != kNever && volunteer.leaves_at - now < kTakesOver);
+}
+
+bool CellBook::takes_more(TimePoint now, const Volunteer& volunteer) {
+  const bool is_silent = now - volunteer.called > kSilentAfter;
+  return !is_silent && volunteer.paused_since == kNever && !is_leaving(now, volunteer);
 }
 
 void CellBook::give(wire::CellIndex cell, Entry& to) {
@@ -61,7 +75,7 @@ void CellBook::forget(const PeerId& peer) {
 // After the coordinator was away, volunteers go on with the cells that they hold. Those that call first may have been
 // dealt others' cells by then, whose state they do not have yet.
 void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at,
-                        const wire::CellOffer& offer) {
+                        const wire::CellOffer& offer, bool is_paused) {
   const auto [entry, is_new] = volunteers_.try_emplace(who.peer);
   Volunteer& volunteer = entry->second;
   changed_ = changed_ || is_new || volunteer.bytes != offer.bytes || !(volunteer.at == at);
@@ -69,6 +83,9 @@ void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::En
   volunteer.at = at;
   volunteer.bytes = offer.bytes;
   volunteer.called = now;
+  volunteer.paused_since = is_paused ? std::min(volunteer.paused_since, now) : kNever;
+  volunteer.leaves_at =
+      offer.leaves_in_s ? now + std::chrono::seconds(std::min(*offer.leaves_in_s, kLeavesInMaxS)) : kNever;
   if (!is_new) return;
   for (const wire::CellIndex cell : offer.held) {
     const bool exists = static_cast<std::size_t>(cell) < cells_.size();
@@ -99,8 +116,8 @@ void CellBook::deal(TimePoint now) {
   changed_ = false;
   take_back_beyond_room();
   fill(now);
-  end_surplus();
-  begin_move();
+  end_surplus(now);
+  begin_move(now);
   renew_table();
 }
 
@@ -117,15 +134,17 @@ void CellBook::take_back_beyond_room() {
   }
 }
 
-// Deals cells that have too few holders: first those that have the fewest. A cell whose holders are all silent has
-// none.
+// Deals cells that have too few holders: first those that have the fewest. Those that are leaving are none, and a cell
+// whose holders are all silent has none.
 void CellBook::fill(TimePoint now) {
   const auto is_silent = [&](const PeerId& peer) { return now - volunteers_.at(peer).called > kSilentAfter; };
   std::set<std::pair<int, wire::CellIndex>> lacking;
   for (std::size_t number = 0; number < cells_.size(); ++number) {
     const std::set<PeerId>& dealt = cells_[number].dealt;
     const bool is_lost = std::all_of(dealt.begin(), dealt.end(), is_silent);
-    const int holders = is_lost ? plan_.holders - 1 : static_cast<int>(dealt.size());
+    const auto staying = std::count_if(dealt.begin(), dealt.end(),
+                                       [&](const PeerId& peer) { return !is_leaving(now, volunteers_.at(peer)); });
+    const int holders = is_lost ? std::min(plan_.holders - 1, static_cast<int>(staying)) : static_cast<int>(staying);
     if (holders < plan_.holders) lacking.emplace(dealt.empty() ? 0 : holders, static_cast<wire::CellIndex>(number));
   }
   while (!lacking.empty()) {
@@ -151,8 +170,7 @@ CellBook::Entry* CellBook::best_for(TimePoint now, wire::CellIndex cell) {
   Entry* best = nullptr;
   for (Entry& entry : volunteers_) {
     const Volunteer& volunteer = entry.second;
-    const bool is_silent = now - volunteer.called > kSilentAfter;
-    if (is_silent || volunteer.cells.contains(cell) || !has_room(volunteer, cell)) continue;
+    if (!takes_more(now, volunteer) || volunteer.cells.contains(cell) || !has_room(volunteer, cell)) continue;
     if (best == nullptr || rank(volunteer) < rank(best->second)) best = &entry;
   }
   return best;
@@ -173,15 +191,17 @@ CellBook::Spread CellBook::spread(wire::CellIndex cell, const PeerId* without, c
   return {std::min(accounts.size(), static_cast<std::size_t>(plan_.holders)), callable};
 }
 
-// Where a cell has more holders with its state than it needs, one lets it go: the others stay as well spread as can be,
-// and it is the one with the highest load.
-void CellBook::end_surplus() {
+// Where a cell has more holders with its state than it needs, one lets it go: one that is leaving first, else the
+// others stay as well spread as can be, and it is the one with the highest load. Those that are leaving without the
+// state are of no use once others have it.
+void CellBook::end_surplus(TimePoint now) {
   for (std::size_t number = 0; number < cells_.size(); ++number) {
     const auto cell = static_cast<wire::CellIndex>(number);
     Holders& holders = cells_[number];
     while (holders.ready_ones() > plan_.holders) {
       const auto rank = [&](const PeerId& peer) {
-        return std::pair(spread(cell, &peer, nullptr), volunteers_.at(peer).load);
+        const Volunteer& volunteer = volunteers_.at(peer);
+        return std::tuple(is_leaving(now, volunteer), spread(cell, &peer, nullptr), volunteer.load);
       };
       std::optional<PeerId> best;
       for (const PeerId& peer : holders.dealt) {
@@ -189,19 +209,30 @@ void CellBook::end_surplus() {
       }
       take_back(cell, *best);
     }
+    if (holders.ready_ones() < plan_.holders) continue;
+    std::vector<PeerId> of_no_use;
+    for (const PeerId& peer : holders.dealt) {
+      if (!holders.ready.contains(peer) && is_leaving(now, volunteers_.at(peer))) of_no_use.push_back(peer);
+    }
+    for (const PeerId& peer : of_no_use) take_back(cell, peer);
   }
 }
 
 // Begins to move one cell to the volunteer with the least load, if that makes loads more even, leaves holders as well
 // spread, and no move is under way.
-void CellBook::begin_move() {
+void CellBook::begin_move(TimePoint now) {
   const auto is_settled = [this](const Holders& holders) {
     const auto dealt = static_cast<int>(holders.dealt.size());
     return dealt <= plan_.holders && holders.ready_ones() == dealt;
   };
   if (volunteers_.empty() || !std::all_of(cells_.begin(), cells_.end(), is_settled)) return;
-  const auto less = [](const Entry& a, const Entry& b) { return a.second.load < b.second.load; };
-  const auto [least, most] = std::minmax_element(volunteers_.begin(), volunteers_.end(), less);
+  const auto less = [&](const Entry& a, const Entry& b) {
+    return std::pair(!takes_more(now, a.second), a.second.load) < std::pair(!takes_more(now, b.second), b.second.load);
+  };
+  const auto least = std::min_element(volunteers_.begin(), volunteers_.end(), less);
+  const auto most = std::max_element(volunteers_.begin(), volunteers_.end(),
+                                     [](const Entry& a, const Entry& b) { return a.second.load < b.second.load; });
+  if (!takes_more(now, least->second)) return;
   for (const wire::CellIndex cell : most->second.cells) {
     const bool evens = least->second.load + bytes_of(cell) <= most->second.load - bytes_of(cell);
     if (!evens || !has_room(least->second, cell) || least->second.cells.contains(cell)) continue;

@@ -1,8 +1,9 @@
 // Which volunteers hold which cells of a run's model (shared/run/cells.h). They offer memory when they call; the book
 // deals them cells, so that each has as many holders as the manifest wants, of different accounts where there are any,
 // and moves cells from those that have most to those that have least, one at a time: the new holder has the state
-// before the old one lets it go. Callers hear of holders that have the state, which the cells' own runs know. Pure; not
-// thread-safe.
+// before the old one lets it go. So it does where a holder has said when it stops, some minutes before that; and one
+// that has paused for long is replaced. Callers hear of holders that have the state, which the cells' own runs know.
+// Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,10 @@ class CellBook {
  public:
   explicit CellBook(CellPlan plan);
 
-  // A volunteer's call with an offer. `at`: where others can call it. deal() is due then.
-  void on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer);
+  // A volunteer's call with an offer. `at`: where others can call it. is_paused: it does not compute. deal() is due
+  // then.
+  void on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer,
+                bool is_paused);
   void on_goodbye(const PeerId& peer);
   // The members that have the cell's state, in place of those before.
   void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
@@ -56,6 +59,8 @@ class CellBook {
     std::set<wire::CellIndex> cells{};  // dealt
     std::int64_t load = 0;              // these cells' bytes
     TimePoint called{};
+    TimePoint paused_since = kNever;  // kNever: it computes
+    TimePoint leaves_at = kNever;     // it has said so
   };
   struct Holders {
     std::set<PeerId> dealt;
@@ -73,6 +78,10 @@ class CellBook {
   [[nodiscard]] bool has_room(const Volunteer& volunteer, wire::CellIndex cell) const {
     return volunteer.load + bytes_of(cell) <= volunteer.bytes;
   }
+  // Whether others are to take its cells over.
+  [[nodiscard]] static bool is_leaving(TimePoint now, const Volunteer& volunteer);
+  // Whether it may be dealt more.
+  [[nodiscard]] static bool takes_more(TimePoint now, const Volunteer& volunteer);
   void give(wire::CellIndex cell, Entry& to);
   void take_back(wire::CellIndex cell, const PeerId& from);
   void forget(const PeerId& peer);
@@ -80,8 +89,8 @@ class CellBook {
   void fill(TimePoint now);
   [[nodiscard]] Entry* best_for(TimePoint now, wire::CellIndex cell);
   [[nodiscard]] Spread spread(wire::CellIndex cell, const PeerId* without, const PeerId* with) const;
-  void end_surplus();
-  void begin_move();
+  void end_surplus(TimePoint now);
+  void begin_move(TimePoint now);
   void renew_table();
 
   CellPlan plan_;

@@ -21,6 +21,8 @@ struct CellOffer {
   std::int64_t bytes = 0;         // all cells' together (wire::held_bytes), those that it holds included
   std::vector<CellIndex> held{};  // cells for which memory is set aside
   std::int64_t table = 0;         // number of the newest table that it has; 0: none
+  // Its owner has planned that it stops then: others take its cells over before. Unset: no end is known.
+  std::optional<std::int64_t> leaves_in_s{};
 };
 
 // Those who hold a cell's state, so that they answer calls: places in a list of members.

@@ -260,6 +260,7 @@ void each_field(Visitor& visit, Seen<Visitor, CellOffer>& offer) {
   visit("bytes", offer.bytes, kCount);
   visit("held", offer.held, kCells, kCell);
   visit("table", offer.table, kCount);
+  visit("leaves_in_s", offer.leaves_in_s, kCount);
 }
 
 template <typename Visitor>

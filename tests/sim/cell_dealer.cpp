@@ -67,10 +67,10 @@ std::map<PeerId, std::set<wire::CellIndex>> CellDealer::dealt() const {
 }
 
 wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wire::Endpoint& at,
-                                      const wire::Computing& told) {
+                                      const wire::Computing& told, bool is_paused) {
   const wire::CellOffer& offer = told.cells.value();
   if (told.receipts) receipts_->on_receipts(who, *told.receipts);
-  book_->on_offer(scheduler_.now(), who, at, offer);
+  book_->on_offer(scheduler_.now(), who, at, offer, is_paused);
   const bool is_new = callers_.try_emplace(who.peer).second;
   callers_[who.peer] = {scheduler_.now(), offer.bytes};
   deal();

@@ -100,6 +100,27 @@ std::vector<std::pair<Reason, Desk>> every_obstacle() {
 
 }  // namespace
 
+TEST_CASE("the end of the hours is known before it comes, where rules have hours") {
+  Desk desk;  // Friday noon
+  CHECK_FALSE(desk.verdict().stops_at);
+  desk.preferences.hours.compute_schedule_on = true;
+  desk.preferences.hours.compute_schedule = hours("daily 8-22");
+  desk.preferences.hours.network_schedule_on = true;
+  desk.preferences.hours.network_schedule = hours("daily 6-20");
+  const Verdict verdict = desk.verdict();
+  REQUIRE(verdict.may_train());
+  REQUIRE(verdict.stops_at);
+  CHECK(moment_text(*verdict.stops_at, desk.now, central_europe()) == "20:00");
+  desk.preferences.network = UseMode::always;
+  CHECK(moment_text(*desk.verdict().stops_at, desk.now, central_europe()) == "22:00");
+  desk.preferences.compute = UseMode::always;
+  CHECK_FALSE(desk.verdict().stops_at);
+  desk.preferences.compute = UseMode::rules;
+  desk.preferences.hours.compute_schedule = hours("daily 18-24");
+  CHECK_FALSE(desk.verdict().may_train());
+  CHECK_FALSE(desk.verdict().stops_at);
+}
+
 TEST_CASE("a computer with nothing in its way trains, and says nothing") {
   const Verdict verdict = Desk().verdict();
   CHECK(verdict.may_train());

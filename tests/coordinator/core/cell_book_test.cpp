@@ -30,6 +30,8 @@ struct Swarm {
     int port = 4000;
     std::vector<wire::CellIndex> held{};
     std::int64_t table = 0;
+    bool is_paused = false;
+    std::optional<std::int64_t> leaves_in_s{};
   };
   explicit Swarm(std::size_t cells, int holders = 2, std::int64_t bytes = 10)
       : cells(cells), book(CellPlan{std::vector<std::int64_t>(cells, bytes), holders, 7}) {}
@@ -41,7 +43,7 @@ struct Swarm {
       for (auto& [number, member] : members) {
         const PeerId id = peer(number);
         book.on_offer(now, {id, member.account, ""}, {id, "10.0.0.1", member.port},
-                      {member.bytes, member.held, member.table});
+                      {member.bytes, member.held, member.table, member.leaves_in_s}, member.is_paused);
         const wire::CellsDealt dealt = book.answer(id, member.table);
         member.held = dealt.hold;
         if (dealt.table) {
@@ -52,7 +54,7 @@ struct Swarm {
       for (std::size_t cell = 0; cell < cells; ++cell) {
         std::vector<PeerId> ready;
         for (const auto& [number, member] : members) {
-          if (holds(number, static_cast<int>(cell))) ready.push_back(peer(number));
+          if (!member.is_paused && holds(number, static_cast<int>(cell))) ready.push_back(peer(number));
         }
         book.set_ready(static_cast<wire::CellIndex>(cell), ready);
       }
@@ -164,6 +166,53 @@ TEST_CASE("who leaves with a word is replaced at once") {
   CHECK(swarm.least() == 2);
 }
 
+TEST_CASE("who says when it stops is replaced before that, and keeps its cells until others have their state") {
+  for (const int holders : {1, 2}) {
+    CAPTURE(holders);
+    Swarm swarm(4, holders);
+    for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+    swarm.run(20);
+    REQUIRE(!swarm.members[0].held.empty());
+    swarm.members[0].leaves_in_s = 3600;
+    swarm.run();
+    CHECK(!swarm.members[0].held.empty());
+    for (std::int64_t left = 170; left > 150; --left) {
+      swarm.members[0].leaves_in_s = left;
+      swarm.run(1);
+      CHECK(swarm.least() >= holders);
+    }
+    CHECK(swarm.members[0].held.empty());
+    swarm.members[0].leaves_in_s.reset();
+    swarm.run(60);
+    CHECK(!swarm.members[0].held.empty());  // it stays after all
+  }
+}
+
+TEST_CASE("where nobody else has room, who is leaving keeps its cells") {
+  Swarm swarm(4, 1);
+  swarm.join(0, 40);
+  swarm.members[0].leaves_in_s = 10;
+  swarm.run(20);
+  CHECK(swarm.members[0].held.size() == 4);
+}
+
+TEST_CASE("who pauses for a moment keeps its cells, and who does for long is replaced") {
+  Swarm swarm(4);
+  for (int number = 0; number < 3; ++number) swarm.join(number, 40);
+  swarm.run(20);
+  const std::vector<wire::CellIndex> held = swarm.members[0].held;
+  swarm.members[0].is_paused = true;
+  swarm.run(50);
+  CHECK(swarm.members[0].held == held);
+  CHECK(swarm.least() == 1);
+  swarm.run(20);
+  CHECK(swarm.members[0].held.empty());
+  CHECK(swarm.least() == 2);
+  swarm.members[0].is_paused = false;
+  swarm.run(60);
+  CHECK(!swarm.members[0].held.empty());
+}
+
 TEST_CASE("after a restart of the coordinator volunteers go on with what they hold") {
   Swarm swarm(6);
   for (int number = 0; number < 4; ++number) swarm.join(number, 60);
@@ -184,7 +233,8 @@ TEST_CASE("after a restart those that call last keep what they hold, until other
   for (const int number : {3, 2, 1, 0}) {
     Swarm::Member& member = swarm.members[number];
     const PeerId id = peer(number);
-    swarm.book.on_offer(swarm.now, {id, member.account, ""}, {id, "10.0.0.1", 4000}, {member.bytes, member.held, 0});
+    swarm.book.on_offer(swarm.now, {id, member.account, ""}, {id, "10.0.0.1", 4000}, {member.bytes, member.held, 0},
+                        false);
     swarm.book.deal(swarm.now);
     const std::vector<wire::CellIndex> hold = swarm.book.answer(id, 0).hold;
     CHECK(std::includes(hold.begin(), hold.end(), member.held.begin(), member.held.end()));
