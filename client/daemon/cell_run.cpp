@@ -149,6 +149,8 @@ void CellRun::set_line(double upload_bytes_per_s, double download_bytes_per_s, d
   session_.set_line(upload_bytes_per_s, download_bytes_per_s, round_trip_s, std::move(received));
 }
 
+std::function<void()> CellRun::farewell() { return coordinator_.farewell(std::move(last_)); }
+
 void CellRun::stop() {
   threads_.stop();
   fetcher_.stop();
@@ -188,6 +190,7 @@ void CellRun::on_trainer_soon(std::function<void()> task) {
 void CellRun::send_heartbeat(const wire::Heartbeat& session_heartbeat) {
   wire::Heartbeat heartbeat = session_heartbeat;
   means_.complete(heartbeat);
+  last_ = heartbeat;
   coordinator_.send(std::move(heartbeat));
 }
 
@@ -261,6 +264,9 @@ void CellRun::record_round(const wire::RoundReport& report, Duration round_durat
   wire::RoundReport kept = report;
   kept.measured.reset();  // long, and useless once the round is over
   reports_.record(kept, round_duration);
+  last_.reports.push_back(report);
+  last_.state_round = report.round + 1;
+  last_.state_digest = report.state_digest;
 }
 
 void CellRun::save_checkpoint(RoundIndex round, const Digest& digest) {

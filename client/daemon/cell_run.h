@@ -28,6 +28,7 @@
 #include "client/storage/known_state.h"
 #include "client/storage/round_journal.h"
 #include "client/transport/peer_network.h"
+#include "shared/protocol/heartbeat.h"
 #include "shared/run/cells.h"
 
 namespace starling::daemon {
@@ -81,6 +82,9 @@ class CellRun final : private session::Session::Mediator {
   // See StateFetcher.
   [[nodiscard]] std::int64_t wire_bytes() const { return fetcher_.wire_bytes(); }
 
+  // Returns a task for the coordinator thread: the others need not wait for this holder any more. For the time between
+  // stop() and finish_on_trainer().
+  [[nodiscard]] std::function<void()> farewell();
   // No event is processed from now on. Then finish_on_trainer().
   void stop();
   // The cell is held no more. Before that the state is saved if it is to be kept; otherwise its checkpoints go, too.
@@ -127,6 +131,7 @@ class CellRun final : private session::Session::Mediator {
   ReportKeeper reports_;
   DiskProblem checkpoint_problem_;
   session::Session session_;
+  wire::Heartbeat last_;              // heartbeat, and what has come since then
   std::optional<RoundIndex> served_;  // calls are answered with the state of this round
   bool has_weights_ = false;          // since the last batch
   bool is_finished_ = false;          // trainer thread

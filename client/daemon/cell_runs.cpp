@@ -158,9 +158,11 @@ void CellRuns::end(wire::CellIndex cell) {
   if (held.state != Held::State::running) return;
   held.state = Held::State::ending;
   ended_bytes_ += held.run->wire_bytes();
+  std::function<void()> farewell = held.run->farewell();
   held.run->stop();
   log_info("letting go of cell {} of the model", cell);
-  trunk_.threads.on_coordinator([this, cell, run = held.run.get()] {
+  trunk_.threads.on_coordinator([this, cell, run = held.run.get(), farewell = std::move(farewell)] {
+    farewell();
     trunk_.threads.on_trainer([this, cell, run] {
       run->finish_on_trainer(/*keep_state=*/false);
       trunk_.threads.deliver([this, cell](TimePoint) { held_.erase(cell); });

@@ -43,6 +43,18 @@ void CoordinatorContact::send(wire::Heartbeat heartbeat) {
   });
 }
 
+// The coordinator need not hear it: it forgets members that do not call.
+std::function<void()> CoordinatorContact::farewell(wire::Heartbeat last) {
+  if (!allowed_) return [] {};
+  last.phase = wire::MemberPhase::leaving;
+  last.trust.holding.reset();  // it is of the state that it had at its last call
+  return [this, last = std::move(last)]() mutable {
+    if (listener_.outgoing) listener_.outgoing(last);
+    listener_.sign(last);
+    (void)calls_.heartbeat(last).ok();
+  };
+}
+
 void CoordinatorContact::take(TimePoint now, Result<wire::HeartbeatReply> reply) {
   if (reply.ok()) {
     notice_ = reply->notice;

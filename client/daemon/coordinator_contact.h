@@ -40,6 +40,9 @@ class CoordinatorContact {
   // Sends a heartbeat; without permission it has failed. While the volunteer's data is to be spared, the reply asks for
   // the next one late.
   void send(wire::Heartbeat heartbeat);
+  // Returns a task for the coordinator thread that sends this heartbeat as the member's last one, without waiting for
+  // the run, which may have been stopped by then but must still exist.
+  [[nodiscard]] std::function<void()> farewell(wire::Heartbeat last);
   // Sends these once, if the coordinator may be called.
   void report_unusable(const wire::UnusableSamples& samples);
   // The coordinator's last word to the volunteer; usually empty.

@@ -42,6 +42,7 @@ CellRounds::CellRounds(CellWorld& world, const Volunteers& volunteers, wire::Cel
       coordinator_(world.scheduler(), options_, manifest_),
       invariants_(options_, manifest_) {
   watch_coordinator();
+  last_beats_.resize(volunteers.size());
   for (const auto& volunteer : volunteers) {
     World& own = *this;
     peers_.push_back(std::make_unique<Peer>(own, volunteer->index(), volunteer->id(), 1));
@@ -91,6 +92,15 @@ void CellRounds::begin(int volunteer) {
   if (volunteers_[static_cast<std::size_t>(volunteer)]->paused()) member(volunteer).pause(true);
 }
 
+// CellRun::farewell().
+void CellRounds::farewell(int volunteer) {
+  wire::Heartbeat last = last_beats_[static_cast<std::size_t>(volunteer)];
+  if (!has(volunteer) || last.run_id.empty()) return;
+  last.phase = wire::MemberPhase::leaving;
+  last.trust.holding.reset();
+  deliver_heartbeat(member(volunteer), last);
+}
+
 void CellRounds::end(int volunteer, bool keep, bool reset) {
   Peer& gone = member(volunteer);
   if (gone.up()) {
@@ -106,6 +116,7 @@ void CellRounds::end(int volunteer, bool keep, bool reset) {
     }
   }
   if (!keep) gone.forget_disk();
+  last_beats_[static_cast<std::size_t>(volunteer)] = {};
 }
 
 void CellRounds::pause(int volunteer, bool paused) {
@@ -137,7 +148,7 @@ void CellRounds::take_checkpoint(const Peer& from, RoundIndex round, const Diges
 }
 
 void CellRounds::deliver_heartbeat(Peer& from, const wire::Heartbeat& truth) {
-  wire::Heartbeat heartbeat = truth;
+  wire::Heartbeat heartbeat = last_beats_[static_cast<std::size_t>(from.index())] = truth;
   for (wire::RoundReport& report : heartbeat.reports) {
     report.signature = sign(from.id(), wire::signed_text(heartbeat.run_id, wire::signed_result(report)));
   }
@@ -170,6 +181,10 @@ void CellRounds::on_round_recorded(const Peer& peer, const wire::RoundReport& re
             to_seconds(scheduler().now().time_since_epoch()), cell_, peer.index(), report.round,
             report.contributions.size(), report.members.size());
   invariants_.on_report(report);
+  wire::Heartbeat& last = last_beats_[static_cast<std::size_t>(peer.index())];
+  last.reports.push_back(report);
+  last.state_round = report.round + 1;
+  last.state_digest = report.state_digest;
   if (report.autonomous) ++uncopied_;
 }
 

@@ -34,6 +34,8 @@ class CellRounds final : private World {
 
   // The volunteer holds the cell from now on.
   void begin(int volunteer);
+  // It tells the coordinator that it does not any more: before end().
+  void farewell(int volunteer);
   // It does not any more. keep: its disk keeps the state. reset: the others hear at once that it is gone.
   void end(int volunteer, bool keep, bool reset);
   [[nodiscard]] bool has(int volunteer) const { return member(volunteer).up(); }
@@ -115,6 +117,7 @@ class CellRounds final : private World {
   Coordinator coordinator_;
   Invariants invariants_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by volunteer
+  std::vector<wire::Heartbeat> last_beats_;   // likewise, and what has come since then
   std::set<PeerId> sit_out_;
   SampleCount counted_ = 0;  // samples of rounds that count
   RoundIndex uncopied_ = 0;  // rounds without the coordinator, since it was sent a copy

@@ -208,6 +208,7 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::Computing& told) 
 void CellSwarm::begin_cell(CellVolunteer& holder, wire::CellIndex cell) { rounds_of(cell).begin(holder.index()); }
 
 void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
+  rounds_of(cell).farewell(holder.index());
   rounds_of(cell).end(holder.index(), /*keep=*/false, /*reset=*/true);
 }
 
