@@ -382,8 +382,10 @@ void RunService::deal_cells(const core::MemberIdentity& who, const wire::Heartbe
   if (heartbeat.phase == wire::MemberPhase::leaving) return dealing.on_goodbye(who.peer);
   const auto& offer = heartbeat.computing.cells;
   if (!offer) return;
-  dealing.on_offer(parts_.clock.now(), who, active_->core->endpoint_of(who.peer), *offer,
-                   heartbeat.phase == wire::MemberPhase::paused);
+  const core::CellBook::Condition condition{active_->core->endpoint_of(who.peer),
+                                            heartbeat.phase == wire::MemberPhase::paused,
+                                            std::min(heartbeat.upload_bytes_per_s, heartbeat.download_bytes_per_s)};
+  dealing.on_offer(parts_.clock.now(), who, condition, *offer);
   dealing.deal(parts_.clock.now());
   reply.named.cells = dealing.answer(who.peer, offer->table);
 }

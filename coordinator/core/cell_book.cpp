@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "shared/base/upper_median.h"
 #include "shared/base/verify.h"
 
 namespace starling::core {
@@ -16,6 +17,8 @@ constexpr Duration kSweepEvery = std::chrono::seconds(1);
 constexpr Duration kPausedFor = std::chrono::minutes(1);  // longer pauses are worth a transfer of the state
 constexpr Duration kTakesOver = std::chrono::minutes(3);  // time for the transfer before a holder leaves
 
+constexpr double kLineChanged = 2;     // a line that was measured a little faster is no reason to move cells
+constexpr double kShareMin = 1.0 / 8;  // the slowest lines' share of the load
 constexpr std::int64_t kLeavesInMaxS = 10 * 24 * 3600;
 
 bool can_be_called(const wire::Endpoint& at) { return at.port != 0; }
@@ -74,16 +77,20 @@ void CellBook::forget(const PeerId& peer) {
 
 // After the coordinator was away, volunteers go on with the cells that they hold. Those that call first may have been
 // dealt others' cells by then, whose state they do not have yet.
-void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at,
-                        const wire::CellOffer& offer, bool is_paused) {
+void CellBook::on_offer(TimePoint now, const MemberIdentity& who, const Condition& condition,
+                        const wire::CellOffer& offer) {
   const auto [entry, is_new] = volunteers_.try_emplace(who.peer);
   Volunteer& volunteer = entry->second;
-  changed_ = changed_ || is_new || volunteer.bytes != offer.bytes || !(volunteer.at == at);
+  changed_ = changed_ || is_new || volunteer.bytes != offer.bytes || !(volunteer.at == condition.at);
   volunteer.account = who.account;
-  volunteer.at = at;
+  volunteer.at = condition.at;
   volunteer.bytes = offer.bytes;
   volunteer.called = now;
-  volunteer.paused_since = is_paused ? std::min(volunteer.paused_since, now) : kNever;
+  if (const double line = condition.line_bytes_per_s; line > 0) {
+    double& known = volunteer.line_bytes_per_s;
+    if (line > known * kLineChanged || line < known / kLineChanged) known = line;
+  }
+  volunteer.paused_since = condition.is_paused ? std::min(volunteer.paused_since, now) : kNever;
   volunteer.leaves_at =
       offer.leaves_in_s ? now + std::chrono::seconds(std::min(*offer.leaves_in_s, kLeavesInMaxS)) : kNever;
   if (!is_new) return;
@@ -114,11 +121,27 @@ void CellBook::deal(TimePoint now) {
   }
   if (!changed_) return;
   changed_ = false;
+  share_by_lines();
   take_back_beyond_room();
   fill(now);
   end_surplus(now);
   begin_move(now);
   renew_table();
+}
+
+// Calls cross the holder's line, so that one on a slow line holds less. Lines above the median count like it: there
+// computing is what takes time.
+void CellBook::share_by_lines() {
+  std::vector<double> lines;
+  for (const auto& [peer, volunteer] : volunteers_) {
+    if (volunteer.line_bytes_per_s > 0) lines.push_back(volunteer.line_bytes_per_s);
+  }
+  if (lines.empty()) return;
+  const double median = upper_median(lines);
+  for (auto& [peer, volunteer] : volunteers_) {
+    const double line = volunteer.line_bytes_per_s > 0 ? volunteer.line_bytes_per_s : median;
+    volunteer.share = std::clamp(line / median, kShareMin, 1.0);
+  }
 }
 
 // A volunteer that gives less memory keeps the cells that have the fewest other holders.
@@ -158,14 +181,14 @@ void CellBook::fill(TimePoint now) {
 }
 
 // The volunteer with room to which the cell goes: an account of its own comes first, then whether others can call it
-// where nobody who holds the cell can be called, then the least load. Null: nobody has room.
+// where nobody who holds the cell can be called, then the least load for its line. Null: nobody has room.
 CellBook::Entry* CellBook::best_for(TimePoint now, wire::CellIndex cell) {
   std::set<AccountId> accounts;
   for (const PeerId& peer : holders_of(cell).dealt) accounts.insert(volunteers_.at(peer).account);
   const bool has_callable = spread(cell, nullptr, nullptr).second;
   const auto rank = [&](const Volunteer& volunteer) {
     return std::tuple(accounts.contains(volunteer.account), !has_callable && !can_be_called(volunteer.at),
-                      volunteer.load, -volunteer.bytes);
+                      volunteer.weight(bytes_of(cell)), -volunteer.bytes);
   };
   Entry* best = nullptr;
   for (Entry& entry : volunteers_) {
@@ -201,7 +224,7 @@ void CellBook::end_surplus(TimePoint now) {
     while (holders.ready_ones() > plan_.holders) {
       const auto rank = [&](const PeerId& peer) {
         const Volunteer& volunteer = volunteers_.at(peer);
-        return std::tuple(is_leaving(now, volunteer), spread(cell, &peer, nullptr), volunteer.load);
+        return std::tuple(is_leaving(now, volunteer), spread(cell, &peer, nullptr), volunteer.weight());
       };
       std::optional<PeerId> best;
       for (const PeerId& peer : holders.dealt) {
@@ -227,14 +250,16 @@ void CellBook::begin_move(TimePoint now) {
   };
   if (volunteers_.empty() || !std::all_of(cells_.begin(), cells_.end(), is_settled)) return;
   const auto less = [&](const Entry& a, const Entry& b) {
-    return std::pair(!takes_more(now, a.second), a.second.load) < std::pair(!takes_more(now, b.second), b.second.load);
+    return std::pair(!takes_more(now, a.second), a.second.weight()) <
+           std::pair(!takes_more(now, b.second), b.second.weight());
   };
   const auto least = std::min_element(volunteers_.begin(), volunteers_.end(), less);
-  const auto most = std::max_element(volunteers_.begin(), volunteers_.end(),
-                                     [](const Entry& a, const Entry& b) { return a.second.load < b.second.load; });
+  const auto most = std::max_element(volunteers_.begin(), volunteers_.end(), [](const Entry& a, const Entry& b) {
+    return a.second.weight() < b.second.weight();
+  });
   if (!takes_more(now, least->second)) return;
   for (const wire::CellIndex cell : most->second.cells) {
-    const bool evens = least->second.load + bytes_of(cell) <= most->second.load - bytes_of(cell);
+    const bool evens = least->second.weight(bytes_of(cell)) <= most->second.weight(-bytes_of(cell));
     if (!evens || !has_room(least->second, cell) || least->second.cells.contains(cell)) continue;
     const Spread before = spread(cell, nullptr, nullptr), after = spread(cell, &most->first, &least->first);
     if (after.first < before.first || after.second < before.second) continue;

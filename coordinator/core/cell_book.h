@@ -1,9 +1,9 @@
 // Which volunteers hold which cells of a run's model (shared/run/cells.h). They offer memory when they call; the book
 // deals them cells, so that each has as many holders as the manifest wants, of different accounts where there are any,
-// and moves cells from those that have most to those that have least, one at a time: the new holder has the state
-// before the old one lets it go. So it does where a holder has said when it stops, some minutes before that; and one
-// that has paused for long is replaced. Callers hear of holders that have the state, which the cells' own runs know.
-// Pure; not thread-safe.
+// and moves cells from those that have most, for their lines, to those that have least, one at a time: the new holder
+// has the state before the old one lets it go. So it does where a holder has said when it stops, some minutes before
+// that; and one that has paused for long is replaced. Callers hear of holders that have the state, which the cells' own
+// runs know. Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,14 @@ class CellBook {
  public:
   explicit CellBook(CellPlan plan);
 
-  // A volunteer's call with an offer. `at`: where others can call it. is_paused: it does not compute. deal() is due
-  // then.
-  void on_offer(TimePoint now, const MemberIdentity& who, const wire::Endpoint& at, const wire::CellOffer& offer,
-                bool is_paused);
+  // A volunteer's condition when it calls.
+  struct Condition {
+    wire::Endpoint at;            // where others can call it
+    bool is_paused = false;       // it does not compute
+    double line_bytes_per_s = 0;  // the slower way of its line; 0: not known
+  };
+  // A volunteer's call with an offer. deal() is due then.
+  void on_offer(TimePoint now, const MemberIdentity& who, const Condition& condition, const wire::CellOffer& offer);
   void on_goodbye(const PeerId& peer);
   // The members that have the cell's state, in place of those before.
   void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
@@ -58,6 +62,10 @@ class CellBook {
     std::int64_t bytes = 0;
     std::set<wire::CellIndex> cells{};  // dealt
     std::int64_t load = 0;              // these cells' bytes
+    // The load with these bytes more, as it weighs on its line.
+    [[nodiscard]] double weight(std::int64_t more = 0) const { return static_cast<double>(load + more) / share; }
+    double line_bytes_per_s = 0;  // 0: not known
+    double share = 1;             // a slow line bears this part of what others do
     TimePoint called{};
     TimePoint paused_since = kNever;  // kNever: it computes
     TimePoint leaves_at = kNever;     // it has said so
@@ -85,6 +93,7 @@ class CellBook {
   void give(wire::CellIndex cell, Entry& to);
   void take_back(wire::CellIndex cell, const PeerId& from);
   void forget(const PeerId& peer);
+  void share_by_lines();
   void take_back_beyond_room();
   void fill(TimePoint now);
   [[nodiscard]] Entry* best_for(TimePoint now, wire::CellIndex cell);

@@ -66,11 +66,11 @@ std::map<PeerId, std::set<wire::CellIndex>> CellDealer::dealt() const {
   return dealt;
 }
 
-wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const wire::Endpoint& at,
-                                      const wire::Computing& told, bool is_paused) {
+wire::CellsDealt CellDealer::on_offer(const core::MemberIdentity& who, const core::CellBook::Condition& condition,
+                                      const wire::Computing& told) {
   const wire::CellOffer& offer = told.cells.value();
   if (told.receipts) receipts_->on_receipts(who, *told.receipts);
-  book_->on_offer(scheduler_.now(), who, at, offer, is_paused);
+  book_->on_offer(scheduler_.now(), who, condition, offer);
   const bool is_new = callers_.try_emplace(who.peer).second;
   callers_[who.peer] = {scheduler_.now(), offer.bytes};
   deal();

@@ -31,8 +31,8 @@ class CellDealer {
   // All of these while it is up.
   void set_ready(wire::CellIndex cell, std::span<const PeerId> peers);
   // `told` has an offer.
-  wire::CellsDealt on_offer(const core::MemberIdentity& who, const wire::Endpoint& at, const wire::Computing& told,
-                            bool is_paused);
+  wire::CellsDealt on_offer(const core::MemberIdentity& who, const core::CellBook::Condition& condition,
+                            const wire::Computing& told);
   // A round of the trunk is decided; while it is down, too: members tell it of such a round when it is back.
   void on_trained(const core::CreditedContribution& credited);
   // Returns how many of an account's samples in a decided round of the cell earn credit.

@@ -199,7 +199,8 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::Computing& told) 
     if (request_lost) return reply_to(nothing, kCallDeadline);
     const core::MemberIdentity who{id_of(index), account_of(index), "192.0.2.1"};
     const wire::Endpoint at{who.peer, who.address, index % 8 == 7 ? 0 : 1000 + index};
-    const wire::CellsDealt dealt = dealer_.on_offer(who, at, told, volunteer(index).paused());
+    const wire::CellsDealt dealt =
+        dealer_.on_offer(who, {at, volunteer(index).paused(), network_.rates(index).upload_bytes_per_s}, told);
     if (reply_lost) return reply_to(nothing, kCallDeadline);
     reply_to(dealt, way);
   });

@@ -31,6 +31,7 @@ struct Swarm {
     std::vector<wire::CellIndex> held{};
     std::int64_t table = 0;
     bool is_paused = false;
+    double line = 0;
     std::optional<std::int64_t> leaves_in_s{};
   };
   explicit Swarm(std::size_t cells, int holders = 2, std::int64_t bytes = 10)
@@ -42,8 +43,8 @@ struct Swarm {
       now += std::chrono::seconds(1);
       for (auto& [number, member] : members) {
         const PeerId id = peer(number);
-        book.on_offer(now, {id, member.account, ""}, {id, "10.0.0.1", member.port},
-                      {member.bytes, member.held, member.table, member.leaves_in_s}, member.is_paused);
+        book.on_offer(now, {id, member.account, ""}, {{id, "10.0.0.1", member.port}, member.is_paused, member.line},
+                      {member.bytes, member.held, member.table, member.leaves_in_s});
         const wire::CellsDealt dealt = book.answer(id, member.table);
         member.held = dealt.hold;
         if (dealt.table) {
@@ -188,9 +189,25 @@ TEST_CASE("who says when it stops is replaced before that, and keeps its cells u
   }
 }
 
+TEST_CASE("a volunteer on a slow line holds less than others, and lines that are faster than most count like these") {
+  Swarm swarm(13, 1);
+  for (int number = 0; number < 4; ++number) swarm.join(number, 130);
+  swarm.members[0].line = 1e6;
+  swarm.members[1].line = swarm.members[2].line = 4e6;
+  swarm.members[3].line = 4e8;
+  swarm.run(60);
+  CHECK(swarm.members[0].held.size() == 1);
+  for (const int number : {1, 2, 3}) CHECK(swarm.members[number].held.size() == 4);
+  const std::map<int, Swarm::Member> before = swarm.members;
+  swarm.members[1].line = 3e6;  // measured again: no reason to move anything
+  swarm.run(60);
+  for (const auto& [number, member] : before) CHECK(swarm.members[number].held == member.held);
+}
+
 TEST_CASE("where nobody else has room, who is leaving keeps its cells") {
   Swarm swarm(4, 1);
   swarm.join(0, 40);
+  swarm.run();
   swarm.members[0].leaves_in_s = 10;
   swarm.run(20);
   CHECK(swarm.members[0].held.size() == 4);
@@ -233,8 +250,7 @@ TEST_CASE("after a restart those that call last keep what they hold, until other
   for (const int number : {3, 2, 1, 0}) {
     Swarm::Member& member = swarm.members[number];
     const PeerId id = peer(number);
-    swarm.book.on_offer(swarm.now, {id, member.account, ""}, {id, "10.0.0.1", 4000}, {member.bytes, member.held, 0},
-                        false);
+    swarm.book.on_offer(swarm.now, {id, member.account, ""}, {{id, "10.0.0.1", 4000}}, {member.bytes, member.held, 0});
     swarm.book.deal(swarm.now);
     const std::vector<wire::CellIndex> hold = swarm.book.answer(id, 0).hold;
     CHECK(std::includes(hold.begin(), hold.end(), member.held.begin(), member.held.end()));
