@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Three volunteers train a model whose experts are shared out among them, and whoever can be killed is killed once."""
 
+import json
 import re
+import ssl
 import time
+import urllib.request
 
 import programs
 import results
 import suite
 from swarm_case import RUN_ID, SwarmCase
+from swarm_test import children
 
 CHECKPOINT_ROUNDS = 3
 CELLS = 4  # two layers with four experts each, in cells of two
@@ -53,6 +57,27 @@ class SharedModel(CellsCase):
             "SELECT DISTINCT line.account_id FROM contribution AS line JOIN run ON run.number = line.run "
             "WHERE run.part_of IS NOT NULL")) == 3, "credit of three volunteers for cells")
 
+    def test_2b_callers_confirm_what_is_credited(self):
+        def samples(table):
+            return self.swarm.coordinator.rows(f"SELECT coalesce(sum(samples), 0) FROM {table} WHERE run <> "
+                                               "(SELECT number FROM run WHERE run_id = ?)", RUN_ID)[0][0]
+
+        # Who trains before others have come computes samples that earn nothing, and neither do those who serve it.
+        self.wait_for_rounds(self.swarm.volunteers, 3)
+        credited, unconfirmed = samples("contribution"), samples("unconfirmed_claim")
+        # More than accounts may be ahead of their callers.
+        enough = 3 * 3 * self.SETTINGS["target_batch_size"] * CELLS
+        programs.wait_until(lambda: samples("contribution") > credited + enough, "credit that callers have confirmed")
+        credited, unconfirmed = samples("contribution") - credited, samples("unconfirmed_claim") - unconfirmed
+        print(f"{credited} samples of cells credited, {unconfirmed} not confirmed")
+        self.assertLess(unconfirmed, 0.05 * credited)
+        anybody = ssl._create_unverified_context()
+        with urllib.request.urlopen(self.swarm.coordinator.url + "status.json", context=anybody) as page:
+            run = json.load(page)["run"]
+        self.assertGreater(run["calls_answered"], 0)
+        self.assertEqual(len(run["cell_shares"]), 3)
+        self.assertEqual(sum(share["cells"] for share in run["cell_shares"]), sum(run["cell_holders"]))
+
     def test_3_a_holder_that_is_killed_is_replaced_and_comes_back(self):
         victim, *others = self.swarm.volunteers
         victim.daemon.kill()
@@ -92,7 +117,10 @@ class SharedModel(CellsCase):
 
     def test_7_a_pause_ends_what_is_computed_for_others_and_they_go_on(self):
         paused, *others = self.swarm.volunteers
+        asked_at = time.monotonic()
         paused.command("pause")
+        programs.wait_until(lambda: not children(paused.daemon.process.pid), "the trainer ends", programs.FREE_WITHIN_S)
+        print(f"the trainer's memory is free after {time.monotonic() - asked_at:.2f} s")
         self.wait_for_rounds(others, 3)
         self.wait_for_cells(2)
         paused.command("resume")

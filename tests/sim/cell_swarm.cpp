@@ -32,6 +32,9 @@ constexpr Duration kWellWithin = std::chrono::seconds(10);  // longer than a los
 // that. Then it takes the newest state away: its run waits for it for 30 s, and goes on from the state before 10 s
 // later.
 constexpr Duration kSoleWellWithin = std::chrono::seconds(55);
+constexpr double kTrunkRoundS = 5;  // a sample counts in the trunk at most so much later than its window ends
+// Receipts are lost with callers that die.
+constexpr double kUnconfirmedMax = 0.1;
 constexpr double kSlowest = 0.02;  // the lowest fraction of a trainer's usual speed
 constexpr int kCallsInARow = 2;
 constexpr std::size_t kFirstWindows = 20;
@@ -216,8 +219,7 @@ void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
 // The trunk's rounds are not simulated. Each sample counts in one of them, some time after its window.
 void CellSwarm::on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) {
   const core::CreditedContribution credited{caller.id(), account_of(caller.index()), outcome.samples};
-  scheduler_.after(from_seconds(uniform(0, 2 * to_seconds(kTrunkRound))),
-                   [this, credited] { dealer_.on_trained(credited); });
+  scheduler_.after(from_seconds(uniform(0, kTrunkRoundS)), [this, credited] { dealer_.on_trained(credited); });
   ++result_.windows;
   result_.samples += outcome.samples;
   result_.units += outcome.units;
@@ -395,6 +397,11 @@ CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
   for (const auto& rounds : rounds_) rounds_before_calm_.push_back(rounds->rounds());
   go(options_.calm);
   if (checks_.broken().empty()) check_well();
+  if (static_cast<double>(result_.samples_unconfirmed) >
+      kUnconfirmedMax * static_cast<double>(result_.samples_served)) {
+    checks_.fail(fmt::format("holders have computed {} samples, and {} of them earn nothing", result_.samples_served,
+                             result_.samples_unconfirmed));
+  }
   const std::size_t some = std::min(kFirstWindows, losses_.size());
   for (std::size_t i = 0; i < some; ++i) {
     result_.loss_first += losses_[i] / static_cast<double>(some);

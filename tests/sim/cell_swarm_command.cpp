@@ -94,6 +94,7 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
   init_logging(log);
   std::uint64_t broken = 0;
   std::int64_t windows = 0, units = 0;
+  SampleCount served = 0, unconfirmed = 0;
   const auto began = std::chrono::steady_clock::now();
   Progress progress;
   for (std::uint64_t seed = arguments.first_seed; seed < arguments.first_seed + arguments.seeds; ++seed) {
@@ -111,6 +112,8 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
     }
     windows += run->windows;
     units += run->units;
+    served += run->samples_served;
+    unconfirmed += run->samples_unconfirmed;
     if (!run->broken.empty()) ++broken;
     if (arguments.seeds > 5 && run->broken.empty()) continue;
     progress.clear();
@@ -118,8 +121,8 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
     if (!run->broken.empty()) fmt::print("repeat it: {}\n", how_to_repeat(arguments, seed));
   }
   progress.clear();
-  fmt::print("{} windows, {} units, {:.1f} s\n{} seeds, {} broken\n", windows, units,
-             to_seconds(std::chrono::steady_clock::now() - began), arguments.seeds, broken);
+  fmt::print("{} windows, {} units, {} samples served and {} unconfirmed, {:.1f} s\n{} seeds, {} broken\n", windows,
+             units, served, unconfirmed, to_seconds(std::chrono::steady_clock::now() - began), arguments.seeds, broken);
   return broken == 0 ? 0 : 1;
 }
 

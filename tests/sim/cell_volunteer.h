@@ -30,7 +30,6 @@ namespace starling::sim {
 
 class CellVolunteer;
 
-constexpr Duration kTrunkRound = std::chrono::seconds(3);  // receipts go once in that time
 constexpr RoundIndex kNotNow = -1;  // the round of a cell whose state is not here: callers come again
 
 // The world around a volunteer.
