@@ -118,14 +118,11 @@ void add_parts(std::string& html, const StatusData& data) {
   }
   if (!data.parts_held.empty()) {
     html +=
-        "<table class=\"plain wide told\"><thead><tr><th scope=\"col\">Volunteer</th><th "
-        "scope=\"col\">Computers</th><th "
-        "scope=\"col\">Parts</th><th scope=\"col\">Alone</th><th scope=\"col\">Calls "
-        "answered</th></tr></thead><tbody>\n";
+        "<table class=\"plain\"><thead><tr><th scope=\"col\">Volunteer</th><th scope=\"col\">Parts</th><th "
+        "scope=\"col\">Alone</th><th scope=\"col\">Calls answered</th></tr></thead><tbody>\n";
     for (const PartsHeld& held : data.parts_held) {
-      html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                          escape(held.name), grouped(held.share.computers), grouped(held.share.cells),
-                          grouped(held.share.alone), grouped(held.share.calls));
+      html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escape(held.name),
+                          grouped(held.share.cells), grouped(held.share.alone), grouped(held.share.calls));
     }
     html += "</tbody></table>\n";
   }
