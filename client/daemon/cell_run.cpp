@@ -149,7 +149,10 @@ void CellRun::set_line(double upload_bytes_per_s, double download_bytes_per_s, d
   session_.set_line(upload_bytes_per_s, download_bytes_per_s, round_trip_s, std::move(received));
 }
 
-std::function<void()> CellRun::farewell() { return coordinator_.farewell(std::move(last_)); }
+std::function<void()> CellRun::farewell() {
+  if (last_.run_id.empty()) return [] {};  // it has never called
+  return coordinator_.farewell(std::move(last_));
+}
 
 void CellRun::stop() {
   threads_.stop();

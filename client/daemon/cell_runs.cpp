@@ -13,6 +13,9 @@
 namespace starling::daemon {
 namespace {
 
+// Others need minutes to take cells over. Before that the schedule is nobody's business.
+constexpr Duration kToldBefore = std::chrono::minutes(10);
+
 CellWorkOptions work_options(const RunContext& context) {
   CellWorkOptions options;
   options.trunk = context.manifest;
@@ -93,7 +96,9 @@ CellRuns::~CellRuns() = default;
 void CellRuns::tell(wire::Heartbeat& heartbeat) {
   wire::CellOffer offer{.bytes = trunk_.cell_bytes, .held = {}, .table = table_};
   for (const auto& [cell, held] : held_) offer.held.push_back(cell);
-  if (permission_.stops_in) offer.leaves_in_s = static_cast<std::int64_t>(to_seconds(*permission_.stops_in));
+  if (const auto& left = permission_.stops_in; left && *left < kToldBefore) {
+    offer.leaves_in_s = static_cast<std::int64_t>(to_seconds(*left));
+  }
   heartbeat.computing.cells = std::move(offer);
   heartbeat.computing.receipts = receipts_.tell();
 }
