@@ -39,6 +39,8 @@ class CellDealer {
   SampleCount earning(wire::CellIndex cell, AccountId account, SampleCount samples);
   void on_goodbye(const PeerId& peer) { book_->on_goodbye(peer); }
   void deal();
+  // Samples that an account may be credited with in a cell before callers confirm them.
+  [[nodiscard]] SampleCount samples_ahead() const { return samples_ahead_; }
   [[nodiscard]] core::CellCover cover() const { return book_->cover(); }
   // A volunteer that calls has room for a cell that lacks holders, and is not dealt it. Empty: none.
   [[nodiscard]] std::string undealt() const;

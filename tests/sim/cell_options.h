@@ -13,6 +13,7 @@ namespace starling::sim {
 struct CellSwarmOptions {
   std::uint64_t seed = 1;
   int peers = 6;
+  int liars = 0;    // accounts, of two volunteers each: they claim more than they serve, and confirm it to each other
   int holders = 2;  // that each cell is to have
   int layers = 2;   // each with experts
   int rows = 4, columns = 1;
@@ -43,7 +44,8 @@ struct CellSwarmResult {
   std::int64_t units = 0;               // answered, on the way forth
   std::int64_t units_lost = 0;          // not answered
   std::int64_t units_back = 0;          // that have added to a gradient
-  SampleCount samples_served = 0;       // in decided rounds, all cells' together
+  SampleCount samples_lied = 0;         // that liars are credited with
+  SampleCount samples_served = 0;       // in decided rounds, all cells' together; but for those of liars
   SampleCount samples_unconfirmed = 0;  // those of them that earn nothing
   std::int64_t refused = 0;             // calls
   std::int64_t crashes = 0, freezes = 0, pauses = 0, slow = 0, cuts = 0, departures = 0, coordinator_crashes = 0;

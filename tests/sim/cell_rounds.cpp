@@ -21,6 +21,7 @@ constexpr Duration kHeartbeatDeadline = std::chrono::seconds(5);
 constexpr Duration kAveragingMax = std::chrono::seconds(120);  // swarm.cpp says why
 // Rounds that may be decided while a copy of the state is asked for.
 constexpr RoundIndex kCopyTakes = 1;
+constexpr SampleCount kClaims = 5;  // a liar's, for each sample that callers have told it
 
 SwarmOptions swarm_options(const CellSwarmOptions& cells, const wire::RunManifest& manifest, wire::CellIndex cell) {
   SwarmOptions options;
@@ -70,7 +71,7 @@ void CellRounds::on_durable(const core::RoundDecided& round) {
   invariants_.on_durable(round);
   for (const core::CreditedContribution& line : round.contributions) counted_ += line.samples;
   ++world_.result().rounds;
-  if (counted_ <= world_.checks().told(cell_)) return;
+  if (counted_ <= world_.checks().told(cell_) || world_.options().liars > 0) return;
   invariants_.fail(fmt::format("{} samples count, and callers have told of {}", counted_, world_.checks().told(cell_)));
 }
 
@@ -128,7 +129,8 @@ void CellRounds::on_gradients(int volunteer) {
 }
 
 void CellRounds::gather(const Peer& peer, const Gathered& done) {
-  volunteers_[static_cast<std::size_t>(peer.index())]->gather(cell_, done);
+  const Gathered claimed = [done](SampleCount samples, std::span<const float> sum) { done(kClaims * samples, sum); };
+  volunteers_[static_cast<std::size_t>(peer.index())]->gather(cell_, world_.is_liar(peer.index()) ? claimed : done);
 }
 
 void CellRounds::on_session_event(Peer& peer) {

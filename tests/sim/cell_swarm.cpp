@@ -69,6 +69,7 @@ class CellSwarm final : private CellWorld,
   void on_holders(wire::CellIndex cell) override { dealer_.set_ready(cell, rounds_of(cell).holders()); }
   // Two computers each.
   [[nodiscard]] AccountId account_of(int volunteer) const override { return 1 + volunteer / 2; }
+  [[nodiscard]] bool is_liar(int volunteer) const override { return volunteer >= options_.peers - 2 * options_.liars; }
   std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) override {
     return rounds_of(cell).parameters(holder.index());
   }
@@ -98,6 +99,9 @@ class CellSwarm final : private CellWorld,
   }
   void on_uplink_free(int index) override;
 
+  wire::Computing lied(const wire::Computing& told, int volunteer) const;
+  void note_confirmed(const wire::CallReceipts& receipts);
+  void check_credit();
   void add_volunteers();
   CellRounds& rounds_of(wire::CellIndex cell) { return *rounds_[static_cast<std::size_t>(cell)]; }
   void start_coordinator();
@@ -130,9 +134,11 @@ class CellSwarm final : private CellWorld,
   std::vector<std::int64_t> cell_bytes_;             // the volunteers' memory for cells
   std::vector<int> calls_in_a_row_;                  // by volunteer: frames since the last one of a round
   std::vector<std::unique_ptr<CellRounds>> rounds_;  // by cell
-  std::vector<double> losses_;                       // a sample's, by window
-  std::map<wire::CellIndex, TimePoint> held_at_;     // when somebody had the state last
-  std::set<wire::CellIndex> covered_;                // seen with all holders near the end
+  SampleCount confirmed_to_liars_ = 0;               // by others' receipts
+  SampleCount trained_by_liars_ = 0;
+  std::vector<double> losses_;                    // a sample's, by window
+  std::map<wire::CellIndex, TimePoint> held_at_;  // when somebody had the state last
+  std::set<wire::CellIndex> covered_;             // seen with all holders near the end
   std::vector<std::int64_t> windows_before_calm_;
   std::vector<RoundIndex> rounds_before_calm_;
 };
@@ -202,8 +208,10 @@ void CellSwarm::deliver_offer(CellVolunteer& from, const wire::Computing& told) 
     if (request_lost) return reply_to(nothing, kCallDeadline);
     const core::MemberIdentity who{id_of(index), account_of(index), "192.0.2.1"};
     const wire::Endpoint at{who.peer, who.address, index % 8 == 7 ? 0 : 1000 + index};
+    if (told.receipts && !is_liar(index)) note_confirmed(*told.receipts);
     const wire::CellsDealt dealt =
-        dealer_.on_offer(who, {at, volunteer(index).paused(), network_.rates(index).upload_bytes_per_s}, told);
+        dealer_.on_offer(who, {at, volunteer(index).paused(), network_.rates(index).upload_bytes_per_s},
+                         is_liar(index) ? lied(told, index) : told);
     if (reply_lost) return reply_to(nothing, kCallDeadline);
     reply_to(dealt, way);
   });
@@ -216,9 +224,43 @@ void CellSwarm::end_cell(CellVolunteer& holder, wire::CellIndex cell) {
   rounds_of(cell).end(holder.index(), /*keep=*/false, /*reset=*/true);
 }
 
+// All receipts are for its account's own computers, and of ten times as many samples.
+wire::Computing CellSwarm::lied(const wire::Computing& told, int volunteer) const {
+  wire::Computing lie = told;
+  if (!lie.receipts) return lie;
+  for (wire::HolderReceipt& receipt : lie.receipts->holders) {
+    receipt.holder = volunteers_[static_cast<std::size_t>(volunteer)]->id();
+    for (wire::CellSamples& computed : receipt.cells) computed.samples *= 10;
+  }
+  return lie;
+}
+
+void CellSwarm::note_confirmed(const wire::CallReceipts& receipts) {
+  for (const wire::HolderReceipt& receipt : receipts.holders) {
+    if (!is_liar(index_of(receipt.holder))) continue;
+    for (const wire::CellSamples& computed : receipt.cells) confirmed_to_liars_ += computed.samples;
+  }
+}
+
+// Liars confirm nothing to those who have computed for them: that costs these their credit for it.
+void CellSwarm::check_credit() {
+  const double lost = static_cast<double>(result_.samples_unconfirmed);
+  if (options_.liars == 0 && lost > kUnconfirmedMax * static_cast<double>(result_.samples_served)) {
+    checks_.fail(fmt::format("holders have computed {} samples, and {} of them earn nothing", result_.samples_served,
+                             result_.samples_unconfirmed));
+  }
+  // A liar may be ahead both as a caller and as a holder, in each cell, and again at each start of the coordinator.
+  const SampleCount starts = 1 + result_.coordinator_crashes;
+  const SampleCount ahead = dealer_.samples_ahead() * result_.cells * 2 * options_.liars * starts;
+  const SampleCount room = confirmed_to_liars_ + trained_by_liars_ * result_.cells + ahead;
+  if (result_.samples_lied <= room) return;
+  checks_.fail(fmt::format("liars are credited with {} samples, and there is room for {}", result_.samples_lied, room));
+}
+
 // The trunk's rounds are not simulated. Each sample counts in one of them, some time after its window.
 void CellSwarm::on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) {
   const core::CreditedContribution credited{caller.id(), account_of(caller.index()), outcome.samples};
+  if (is_liar(caller.index())) trained_by_liars_ += outcome.samples;
   scheduler_.after(from_seconds(uniform(0, kTrunkRoundS)), [this, credited] { dealer_.on_trained(credited); });
   ++result_.windows;
   result_.samples += outcome.samples;
@@ -229,6 +271,10 @@ void CellSwarm::on_window(const CellVolunteer& caller, const routing::Window::Ou
 
 SampleCount CellSwarm::earning(wire::CellIndex cell, AccountId account, SampleCount samples) {
   const SampleCount earned = dealer_.earning(cell, account, samples);
+  if (is_liar(2 * static_cast<int>(account - 1))) {
+    result_.samples_lied += earned;
+    return earned;
+  }
   result_.samples_served += samples;
   result_.samples_unconfirmed += samples - earned;
   return earned;
@@ -397,11 +443,7 @@ CellSwarmResult CellSwarm::run(const std::function<void(double)>& on_progress) {
   for (const auto& rounds : rounds_) rounds_before_calm_.push_back(rounds->rounds());
   go(options_.calm);
   if (checks_.broken().empty()) check_well();
-  if (static_cast<double>(result_.samples_unconfirmed) >
-      kUnconfirmedMax * static_cast<double>(result_.samples_served)) {
-    checks_.fail(fmt::format("holders have computed {} samples, and {} of them earn nothing", result_.samples_served,
-                             result_.samples_unconfirmed));
-  }
+  check_credit();
   const std::size_t some = std::min(kFirstWindows, losses_.size());
   for (std::size_t i = 0; i < some; ++i) {
     result_.loss_first += losses_[i] / static_cast<double>(some);

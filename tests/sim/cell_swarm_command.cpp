@@ -21,6 +21,7 @@ CellSwarmOptions options_of(const CellSwarmArguments& arguments, std::uint64_t s
   options.seed = seed;
   options.length = from_seconds(arguments.seconds);
   options.peers = arguments.peers > 0 ? arguments.peers : 3 + static_cast<int>(hash % 8);
+  options.liars = std::min(arguments.liars, (options.peers - 1) / 2);
   options.holders = arguments.holders > 0 ? arguments.holders : 1 + static_cast<int>(hash >> 4 & 3) % 3;
   options.seconds_between_faults = arguments.faults >= 0 ? arguments.faults : 1.5 + static_cast<double>(hash >> 8 & 7);
   options.layers = 1 + static_cast<int>(hash >> 12 & 1);
@@ -39,14 +40,14 @@ void print_row(const CellSwarmOptions& options, const CellSwarmResult& result, d
       "seed {}: {} volunteers, {} cells with {} holders, {} windows and {} that ended early, {} units answered and {} "
       "not, {} came back, {} calls refused, {} crashes, {} departures, {} freezes, {} pauses, {} slow, {} cuts, {} "
       "coordinator crashes, {} cells moved, {} rounds, {} steps back of {} rounds at most, a cell without holders for "
-      "{:.1f} s at most, {} samples served and {} unconfirmed, loss {:.3f} -> {:.3f}; {:.0f} "
+      "{:.1f} s at most, {} samples served and {} unconfirmed, {} credited to liars, loss {:.3f} -> {:.3f}; {:.0f} "
       "virtual s, {} events in {:.2f} s{}{}\n",
       options.seed, options.peers, result.cells, options.holders, result.windows, result.windows_lost, result.units,
       result.units_lost, result.units_back, result.refused, result.crashes, result.departures, result.freezes,
       result.pauses, result.slow, result.cuts, result.coordinator_crashes, result.cells_moved, result.rounds,
       result.adoptions, result.rounds_lost_most, result.cover_s_longest, result.samples_served,
-      result.samples_unconfirmed, result.loss_first, result.loss_last, result.virtual_s, result.events, seconds,
-      result.broken.empty() ? "" : "; BROKEN: ", result.broken);
+      result.samples_unconfirmed, result.samples_lied, result.loss_first, result.loss_last, result.virtual_s,
+      result.events, seconds, result.broken.empty() ? "" : "; BROKEN: ", result.broken);
   std::fflush(stdout);
 }
 
@@ -54,6 +55,7 @@ std::string how_to_repeat(const CellSwarmArguments& arguments, std::uint64_t see
   std::string command = fmt::format("starling-sim cell-swarm --seed {} --seconds {:g}", seed, arguments.seconds);
   if (arguments.peers > 0) command += fmt::format(" --peers {}", arguments.peers);
   if (arguments.holders > 0) command += fmt::format(" --holders {}", arguments.holders);
+  if (arguments.liars > 0) command += fmt::format(" --liars {}", arguments.liars);
   if (arguments.faults >= 0) command += fmt::format(" --faults {:g}", arguments.faults);
   return command + " --verbose";
 }
@@ -73,6 +75,11 @@ void add_cell_swarm(CLI::App& app, CellSwarmArguments& arguments) {
       ->check(CLI::Range(1, 200));
   command->add_option("--holders", arguments.holders, "Holders of each cell; default: varies with the seed")
       ->check(CLI::Range(1, 8));
+  command
+      ->add_option("--liars", arguments.liars,
+                   "Accounts of two volunteers each, but for one at least, that claim more than they have served, and "
+                   "confirm that to each other")
+      ->check(CLI::Range(0, 100));
   command
       ->add_option("--faults", arguments.faults, "Mean seconds between faults; 0: none; default: varies with the seed")
       ->check(CLI::Range(0.0, 1e6));
@@ -94,7 +101,7 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
   init_logging(log);
   std::uint64_t broken = 0;
   std::int64_t windows = 0, units = 0;
-  SampleCount served = 0, unconfirmed = 0;
+  SampleCount served = 0, unconfirmed = 0, lied = 0;
   const auto began = std::chrono::steady_clock::now();
   Progress progress;
   for (std::uint64_t seed = arguments.first_seed; seed < arguments.first_seed + arguments.seeds; ++seed) {
@@ -114,6 +121,7 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
     units += run->units;
     served += run->samples_served;
     unconfirmed += run->samples_unconfirmed;
+    lied += run->samples_lied;
     if (!run->broken.empty()) ++broken;
     if (arguments.seeds > 5 && run->broken.empty()) continue;
     progress.clear();
@@ -121,8 +129,11 @@ int run_cell_swarms(const CellSwarmArguments& arguments) {
     if (!run->broken.empty()) fmt::print("repeat it: {}\n", how_to_repeat(arguments, seed));
   }
   progress.clear();
-  fmt::print("{} windows, {} units, {} samples served and {} unconfirmed, {:.1f} s\n{} seeds, {} broken\n", windows,
-             units, served, unconfirmed, to_seconds(std::chrono::steady_clock::now() - began), arguments.seeds, broken);
+  fmt::print(
+      "{} windows, {} units, {} samples served and {} unconfirmed, {} credited to liars, {:.1f} s\n{} seeds, {} "
+      "broken\n",
+      windows, units, served, unconfirmed, lied, to_seconds(std::chrono::steady_clock::now() - began), arguments.seeds,
+      broken);
   return broken == 0 ? 0 : 1;
 }
 

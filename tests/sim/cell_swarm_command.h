@@ -15,8 +15,9 @@ struct CellSwarmArguments {
   CellSwarmOptions swarm;
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 1;
-  int peers = 0;       // 0: drawn from the seed
-  int holders = 0;     // likewise
+  int peers = 0;    // 0: drawn from the seed
+  int holders = 0;  // likewise
+  int liars = 0;
   double faults = -1;  // mean seconds from one to the next; below 0: drawn from the seed
   double seconds = 40;
   bool verbose = false;

@@ -52,6 +52,7 @@ class CellWorld {
   // The members of the cell's run that have its state may be others now.
   virtual void on_holders(wire::CellIndex cell) = 0;
   [[nodiscard]] virtual AccountId account_of(int volunteer) const = 0;
+  [[nodiscard]] virtual bool is_liar(int volunteer) const = 0;
   // The cell's parameters; it is held.
   virtual std::span<const float> parameters(const CellVolunteer& holder, wire::CellIndex cell) = 0;
   virtual void on_window(const CellVolunteer& caller, const routing::Window::Outcome& outcome) = 0;
