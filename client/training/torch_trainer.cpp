@@ -476,9 +476,8 @@ Result<session::BatchReport> TorchTrainer::train_batch(const wire::SampleRange& 
     STARLING_TRY(impl_->finish_local_step(samples));
   }
   const bool in_place = into.data() == options.gradient.data();
-  const bool is_finite =
-      std::isfinite(loss_sum) &&
-      (in_place ? all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
+  const bool is_finite = std::isfinite(loss_sum) &&
+                         (in_place ? all_finite(into) : trainer_link::add_gradient(options.gradient, into).ok());
   if (!is_finite) {
     return not_finite("train batch", samples);
   }
