@@ -7,6 +7,7 @@
 
 #include "client/averaging/all_reduce_impl.h"
 #include "client/averaging/contributors.h"
+#include "client/averaging/own_parts.h"
 
 namespace starling::averaging {
 namespace {
@@ -65,13 +66,11 @@ void AllReduce::Impl::start(TimePoint now) {
   VERIFY(!started_at_);
   started_at_ = now;
   patience_.start(now, from_ms(group_.begin_within_ms));
-  bound_.start(values_.vectors());
-  begins_.start(values_.vectors(), bound_.norms(self_), values_.part_digests(self_));
-  bool sound = true;
-  for (SegmentIndex segment = table_.first(self_); segment < table_.first(self_ + 1); ++segment) {
-    sound = sound && (values_.vectors().weight == 0 || summable(values_.input_of(segment)));
-  }
-  if (!sound) {
+  const RoundVectors& own = values_.vectors();
+  const OwnParts parts = own_parts(table_, self_, own, values_.contribution_codec(self_), bound_.bounds());
+  begins_.start(own, parts);
+  bound_.start(own.weight, parts.norms, own.center);
+  if (!parts.summable) {
     losses_.add({self_, "its own values are not finite, or too large to be added up"});
     settle(now, Verdict::expelled);
     outcome_->unsound = true;

@@ -20,7 +20,7 @@ Begins::Begins(const wire::GroupInfo& group, const SegmentTable& table, Rank sel
   VERIFY(signer_ != nullptr);
 }
 
-void Begins::start(const RoundVectors& own, const std::vector<float>& norms, std::vector<Hash128> part_digests) {
+void Begins::start(const RoundVectors& own, const OwnParts& parts) {
   wire::Begin begin;
   begin.rank = static_cast<std::uint32_t>(self_);
   begin.vector_floats = group_.vector_floats;
@@ -28,8 +28,8 @@ void Begins::start(const RoundVectors& own, const std::vector<float>& norms, std
   begin.plan_digest = plan_digest_;
   begin.note = own.note;
   begin.draw = own.draw;
-  begin.norms = norms;
-  begin.part_digests = std::move(part_digests);
+  begin.norms = parts.norms;
+  begin.part_digests = parts.digests;
   begin.signature = signer_->sign(wire::signed_text(begin));
   begins_[self_] = std::move(begin);
 }

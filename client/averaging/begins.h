@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "client/averaging/own_parts.h"
 #include "client/averaging/part_digests.h"
 #include "client/averaging/round_types.h"
 #include "shared/protocol/group_info.h"
@@ -20,7 +21,7 @@ class Begins {
   Begins(const wire::GroupInfo& group, const SegmentTable& table, Rank self, const AllReduceOptions& options);
 
   // Signs this member's own begin, with the norms and the digests of its vector's parts.
-  void start(const RoundVectors& own, const std::vector<float>& norms, std::vector<Hash128> part_digests);
+  void start(const RoundVectors& own, const OwnParts& parts);
   // Judges a begin that came from anybody, as far as it can be judged by itself: it fits the plan, is plausible, and
   // the member that it speaks of has signed it. The error names what is wrong.
   [[nodiscard]] Status check(const wire::Begin& begin) const;

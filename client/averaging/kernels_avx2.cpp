@@ -26,7 +26,7 @@ STARLING_AVX2 __m256 load_floats(const std::uint8_t* bytes, std::size_t i) {
 
 // Fetches ahead in a vector that is in no cache; the processor by itself fetches too little ahead. Nothing is read, so
 // the address may be past the vector's end.
-void fetch_ahead(const float* at) {
+void fetch_ahead(const void* at) {
   constexpr std::uintptr_t kAhead = 2048;
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kAhead), _MM_HINT_T0);
 }
@@ -114,6 +114,7 @@ STARLING_AVX2 double sum_of_squares(const std::uint8_t* floats, const float* cen
   const __m256 factors = _mm256_set1_ps(factor);
   std::size_t i = 0;
   for (; i + kSquareSums <= size; i += kSquareSums) {
+    fetch_ahead(floats + sizeof(float) * i);
     __m256 low = load_floats(floats, i);
     __m256 high = load_floats(floats, i + kLanes);
     if constexpr (kCentered) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/averaging/codec.h"
+#include "client/averaging/own_parts.h"
 
 namespace starling::averaging {
 namespace {
@@ -68,30 +69,6 @@ double carried_over(const UsualNorm& usual, double samples, NormLaw law) {
   return usual.square * fewer * fewer * more * more;
 }
 
-std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector) {
-  return part_norms(table, vector, {}, 0);
-}
-
-std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector, std::span<const float> center,
-                              SampleCount weight) {
-  std::vector<float> norms;
-  for (std::size_t rank = 0; rank < table.members(); ++rank) {
-    double square = 0;
-    for (SegmentIndex segment = table.first(rank); segment < table.first(rank + 1); ++segment) {
-      const auto begin = static_cast<std::size_t>(table[segment].begin);
-      const std::span<const float> values = vector.subspan(begin, table[segment].floats);
-      square += center.empty()
-                    ? square_sum(values)
-                    : square_distance(values, center.subspan(begin, values.size()), static_cast<float>(weight));
-    }
-    // Values that are not finite are refused when they come.
-    const auto norm = std::isfinite(square) ? static_cast<float>(std::sqrt(square)) : 0.0F;
-    // Rounded up: the values must not be longer than what is said of them.
-    norms.push_back(square > 0 ? std::nextafter(norm, std::numeric_limits<float>::infinity()) : norm);
-  }
-  return norms;
-}
-
 NormBound::NormBound(const wire::GroupInfo& group, const SegmentTable& table, Rank self,
                      const AllReduceOptions& options)
     : table_(table),
@@ -109,13 +86,16 @@ NormBound::NormBound(const wire::GroupInfo& group, const SegmentTable& table, Ra
   few_ = contributors <= kFewMembers;
 }
 
-void NormBound::start(const RoundVectors& own) {
-  if (bounds() && !own.center.empty()) {
-    const std::vector<float> norms = part_norms(table_, own.center);
-    center_norms_.assign(norms.begin(), norms.end());
+void NormBound::start(SampleCount weight, std::vector<float> norms, std::span<const float> center) {
+  const std::size_t parts = bounds() && !center.empty() ? table_.members() : 0;
+  for (Rank rank = 0; rank < parts; ++rank) {
+    double square = 0;
+    for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
+      square += square_sum(center.subspan(static_cast<std::size_t>(table_[segment].begin), table_[segment].floats));
+    }
+    center_norms_.push_back(told_norm(square));
   }
-  const bool measures = bounds() && own.weight > 0;
-  take(self_, own.weight, measures ? part_norms(table_, own.input, own.center, own.weight) : std::vector<float>());
+  take(self_, weight, std::move(norms));
 }
 
 void NormBound::take(Rank rank, SampleCount weight, std::vector<float> norms) {

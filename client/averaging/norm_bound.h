@@ -47,12 +47,6 @@ constexpr double kFarRatio = 10;        // distances of more radii tell nothing
 // Carries a usual square over to another number of samples, above 0.
 double carried_over(const UsualNorm& usual, double samples, NormLaw law);
 
-// The norms of the vector's parts, by the rank of their owners.
-std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector);
-// Takes vector - weight x center instead; an empty `center` is zero.
-std::vector<float> part_norms(const SegmentTable& table, std::span<const float> vector, std::span<const float> center,
-                              SampleCount weight);
-
 class NormBound {
  public:
   // A contribution to a segment that is reduced here, which waits until its factor is known.
@@ -65,8 +59,11 @@ class NormBound {
   // `table` outlives this object.
   NormBound(const wire::GroupInfo& group, const SegmentTable& table, Rank self, const AllReduceOptions& options);
 
-  // Measures this member's own vector, before anybody else begins.
-  void start(const RoundVectors& own);
+  // Contributors are held to norms.
+  [[nodiscard]] bool bounds() const { return ratio_squared_max_ > 0; }
+  // This member begins, before anybody else: with the norms of its vector's parts (own_parts.h), if it contributes and
+  // is held to them, around this center, if there is one.
+  void start(SampleCount weight, std::vector<float> norms, std::span<const float> center);
   // Norms that the member said with its begin; empty while it has not begun.
   [[nodiscard]] const std::vector<float>& norms(Rank rank) const { return members_[rank].norms; }
   // A member's begin arrived. Contributors say a norm for every part, or none where nothing is bounded.
@@ -106,7 +103,6 @@ class NormBound {
     std::optional<float> factor;
   };
   void take(Rank rank, SampleCount weight, std::vector<float> norms);
-  [[nodiscard]] bool bounds() const { return ratio_squared_max_ > 0; }
   [[nodiscard]] bool centered() const { return !center_norms_.empty(); }
   // Sets the member's factor, if it can be told by now.
   void decide(Member& member) const;

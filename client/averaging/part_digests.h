@@ -1,6 +1,5 @@
-// Digests by which a member says with its begin what it will contribute, before it has heard anything of the others:
-// one for each part of its vector, over its contributions in the form in which they are sent. The owner of a part holds
-// the sender to it. Single-threaded.
+// Digests by which members said with their begins what they would contribute (own_parts.h), and the owner of a part
+// who holds them to it. Single-threaded.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "client/averaging/part_digests.h"
-
 namespace starling::averaging {
 namespace {
 
@@ -39,27 +37,6 @@ std::span<const float> RoundValues::input_of(SegmentIndex segment) const {
 }
 
 Hash128 RoundValues::digest_of(SegmentIndex segment) const { return hash128(bytes_of(output_of(segment))); }
-
-std::vector<Hash128> RoundValues::part_digests(Rank self) const {
-  std::vector<Hash128> parts;
-  if (vectors_.weight == 0) return parts;
-  std::vector<std::uint8_t> encoded;
-  std::vector<Hash128> segments;
-  for (Rank rank = 0; rank < table_.members(); ++rank) {
-    const Codec codec = rank == self ? Codec::fp32 : contribution_codecs_[self];
-    segments.clear();
-    for (SegmentIndex segment = table_.first(rank); segment < table_.first(rank + 1); ++segment) {
-      const std::span<const float> values = input_of(segment);
-      if (codec != Codec::fp32) {
-        encoded.resize(encoded_bytes(codec, values.size()));
-        encode(codec, values, encoded);
-      }
-      segments.push_back(hash128(codec == Codec::fp32 ? bytes_of(values) : encoded));
-    }
-    parts.push_back(part_digest(segments));
-  }
-  return parts;
-}
 
 Status RoundValues::check_codec(Rank from, const wire::FrameHeader& header) const {
   if (header.type == wire::FrameType::want) return {};

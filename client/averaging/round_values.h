@@ -26,9 +26,6 @@ class RoundValues {
   [[nodiscard]] Codec result_codec() const { return codec_; }
   [[nodiscard]] Codec contribution_codec(Rank rank) const { return contribution_codecs_[rank]; }
 
-  // The digests of the parts of this member's input (wire::Begin::part_digests). None without samples.
-  [[nodiscard]] std::vector<Hash128> part_digests(Rank self) const;
-
   // Errors name the breach of the protocol.
   [[nodiscard]] Status check_codec(Rank from, const wire::FrameHeader& header) const;
   [[nodiscard]] Status check_contribution(Rank from, SegmentIndex segment, Payload payload) const;
