@@ -41,7 +41,9 @@ Status ServerWriter::write(const Work& work) {
     STARLING_TRY(connect());
     std::int64_t number = 0;
     written = attempt(work, number);
-    if (written.ok() || connection_->usable()) return written;
+    // A server that falls in the middle of a commit may say so before the connection is seen to be closed.
+    const bool in_doubt = number != 0 && !written.ok() && written.error().code == ErrorCode::unavailable;
+    if (written.ok() || (!in_doubt && connection_->usable())) return written;
     log_warning("{}; connecting again", written.error().message);
     hang_up();
     if (number == 0) continue;  // the connection broke before the commit: nothing was written

@@ -99,7 +99,10 @@ TEST_CASE_FIXTURE(Fixture, "who closes does not wait for a server that went away
     closed = clock.now();
   }
   CHECK(clock.now() - closed < std::chrono::seconds(30));  // the sleeper would take 60
-  CHECK(told.get_future().get().error().message.find("look before you do it again") != std::string::npos);
+  const Status outcome = told.get_future().get();
+  REQUIRE_FALSE(outcome.ok());
+  CHECK_MESSAGE(outcome.error().message.find("look before you do it again") != std::string::npos,
+                outcome.error().message);
   server.start();
   CHECK(rows_of(1) == 0);
 }
