@@ -1,40 +1,39 @@
 #include "client/daemon/cell_gradient.h"
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 #include "client/optim/arrival_steps.h"
 #include "client/trainer_link/gradient_sum.h"
-#include "shared/base/verify.h"
 #include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::daemon {
 namespace {
 
-// The trainer computes at the shared state, and gradients are added up.
+void clear(std::span<float> gradient) { std::fill(gradient.begin(), gradient.end(), 0.0F); }
+
+// The trainer computes at the shared state, and adds gradients up in its memory.
 class Summed final : public CellGradient {
  public:
-  explicit Summed(trainer_link::CellMemory memory) : memory_(memory), sum_(memory.gradient.size()) {}
+  explicit Summed(trainer_link::CellMemory memory) : memory_(memory) {}
 
   std::span<float> agreed() override { return memory_.state; }
-  void begin() override { std::fill(sum_.begin(), sum_.end(), 0.0F); }
+  void begin() override { clear(memory_.gradient); }
   void on_stepped() override {}
-  Status add(RoundIndex /*round*/, std::int64_t /*units*/) override {
-    return trainer_link::add_gradient(memory_.gradient, sum_);
-  }
-  SampleCount take(SampleCount told, std::span<float> into) override {
-    VERIFY(into.size() == sum_.size());
-    if (told == 0) return 0;  // the caller that has sent gradients says at its window's end how many they are of
-    std::transform(sum_.begin(), sum_.end(), into.begin(), into.begin(), std::plus<>());
-    std::fill(sum_.begin(), sum_.end(), 0.0F);
+  Status add(RoundIndex /*round*/, std::int64_t /*units*/) override { return {}; }
+  void spoil() override { clear(memory_.gradient); }
+  Result<SampleCount> take(SampleCount told, std::span<float> into) override {
+    if (told == 0)
+      return SampleCount{0};  // the caller that has sent gradients says at its window's end how many they are of
+    const Status added = trainer_link::add_gradient(memory_.gradient, into);
+    clear(memory_.gradient);
+    STARLING_TRY(added);
     return told;
   }
 
  private:
   trainer_link::CellMemory memory_;
-  std::vector<float> sum_;  // whole batches, which no death of the trainer can spoil
 };
 
 // The trainer computes at parameters of this holder's own.
@@ -52,9 +51,12 @@ class Stepped final : public CellGradient {
   // Samples whose tokens go elsewhere would have a gradient of 0 here. A step on arrival does not know of them, so
   // it takes as many as would bring these units if all experts had the same load.
   Status add(RoundIndex round, std::int64_t units) override {
-    return steps_.step(round, static_cast<double>(units) / units_of_sample_, memory_.gradient);
+    const Status stepped = steps_.step(round, static_cast<double>(units) / units_of_sample_, memory_.gradient);
+    clear(memory_.gradient);
+    return stepped;
   }
-  SampleCount take(SampleCount /*told*/, std::span<float> into) override { return steps_.take(into); }
+  void spoil() override { clear(memory_.gradient); }
+  Result<SampleCount> take(SampleCount /*told*/, std::span<float> into) override { return steps_.take(into); }
 
  private:
   trainer_link::CellMemory memory_;

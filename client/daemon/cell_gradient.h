@@ -24,13 +24,16 @@ class CellGradient {
   virtual void begin() = 0;
   // The shared state has taken the round's step.
   virtual void on_stepped() = 0;
-  // A batch of calls back, with this many units, has left its gradient in the trainer's memory, which the caller sets
-  // to zero afterwards. corrupt: it is not finite, and nothing has changed, or steps on it have led out of the finite
-  // numbers, and this holder is back at the agreed state.
+  // The trainer has added the gradient of a batch of calls back, with this many units, to its memory. corrupt: steps on
+  // it have led out of the finite numbers, and this holder is back at the agreed state.
   virtual Status add(RoundIndex round, std::int64_t units) = 0;
+  // A batch of calls back has failed. The trainer may have added any part of its gradient, which goes, with all that
+  // cannot be told from it.
+  virtual void spoil() = 0;
   // Adds what has been gathered since the last time to `into`, which has as many floats as the cell, and returns the
-  // samples that it is of. told: samples that callers have named meanwhile. 0: nothing was added.
-  virtual SampleCount take(SampleCount told, std::span<float> into) = 0;
+  // samples that it is of. told: samples that callers have named meanwhile. 0: nothing was added. corrupt: something is
+  // not finite, and all is dropped.
+  virtual Result<SampleCount> take(SampleCount told, std::span<float> into) = 0;
 };
 
 // `cell`: the cell's manifest (wire::piece_of). memory: what the trainer computes with, which outlives this object.

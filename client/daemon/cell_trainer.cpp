@@ -37,7 +37,7 @@ Status CellTrainer::make_initial_state(std::span<float> into) const {
 }
 
 Result<session::BatchReport> CellTrainer::train_batch(const wire::SampleRange& /*samples*/, std::span<float> into) {
-  const SampleCount samples = source_.take(into);
+  STARLING_ASSIGN(const SampleCount samples, source_.take(into));
   if (samples == 0) return Error{ErrorCode::failed_precondition, "waiting for gradients of others' samples"};
   const TimePoint now = clock_.now();
   return session::BatchReport{samples, 0, to_seconds(now - std::exchange(gathered_at_, now))};

@@ -21,8 +21,8 @@ class CellTrainer final : public session::Trainer {
  public:
   // The cell's part in the work with all of them.
   struct Source {
-    std::function<SampleCount(std::span<float> into)> take;  // CellWork::take_gradient
-    std::function<void()> on_stepped;                        // CellWork::on_stepped
+    std::function<Result<SampleCount>(std::span<float> into)> take;  // CellWork::take_gradient
+    std::function<void()> on_stepped;                                // CellWork::on_stepped
   };
 
   // `cell`: the cell's manifest (wire::piece_of). `state` has wire::state_size floats of it. It and the clock outlive

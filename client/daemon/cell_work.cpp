@@ -447,6 +447,8 @@ bool CellWork::serve_batch() {
       if (!serving->task.is_back) served_.add(serving->task);
       answers = desk_.on_computed(clock_.now(), to_seconds(took), serving->answer);
     } else {
+      // Samples whose gradient is gone count no more.
+      if (serving->task.is_back) (void)desk_.take_weights(serving->task.cell);
       for (const serving::CallKey& key : desk_.on_computing_failed()) {
         refuse(key, {wire::RefusalReason::busy, in_ms(kRetryAfter)});
       }
@@ -530,7 +532,7 @@ void CellWork::refuse(const serving::CallKey& key, const wire::Refusal& refusal)
   note_end({*end.place, key.id, std::move(outcome)});
 }
 
-SampleCount CellWork::take_gradient(wire::CellIndex cell, std::span<float> into) {
+Result<SampleCount> CellWork::take_gradient(wire::CellIndex cell, std::span<float> into) {
   SampleCount told = 0;
   {
     const MutexLock lock(mutex_);

@@ -29,15 +29,13 @@
 
 namespace starling::daemon {
 
-constexpr std::uint64_t kDeskBytes = 256'000'000;
-
 // The run, and the owner's choices; the manifest has the others (wire::CellOptions).
 struct CellWorkOptions {
   wire::RunManifest trunk;  // the run's, with its trunk as the model
   PeerId self;
   std::size_t in_flight_max = 4;               // micro-batches of a window; a batch is cut into as many
   Duration budget = std::chrono::seconds(20);  // for all tokens of a micro-batch through a layer's experts
-  std::uint64_t desk_bytes = kDeskBytes;       // for values of others' calls
+  std::uint64_t desk_bytes = 256'000'000;      // for values of others' calls
 };
 
 class CellWork final : public transport::CallTaker, private routing::Window::Mediator {
@@ -100,7 +98,7 @@ class CellWork final : public transport::CallTaker, private routing::Window::Med
   void run_errands() EXCLUDES(mutex_);
   // Adds what a held cell has gathered since the last time to `into`, which has as many floats as the cell. Returns the
   // number of samples that it is of (CellGradient::take); 0: none counts yet, and nothing was added.
-  SampleCount take_gradient(wire::CellIndex cell, std::span<float> into) EXCLUDES(mutex_);
+  Result<SampleCount> take_gradient(wire::CellIndex cell, std::span<float> into) EXCLUDES(mutex_);
   // The state that the cell's holders share has taken a round's step.
   void on_stepped(wire::CellIndex cell) { held_.on_stepped(cell); }
 

@@ -1,6 +1,5 @@
 #include "client/daemon/held_cells.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "shared/base/finite.h"
@@ -11,7 +10,6 @@ namespace starling::daemon {
 Result<std::span<float>> HeldCells::hold(wire::CellIndex cell) {
   STARLING_ASSIGN(const trainer_link::CellMemory memory, tasks_.hold(cell));
   HeldCell& held = held_[cell];
-  held.memory = memory;
   held.gradient = make_cell_gradient(wire::piece_of(trunk_, cell), memory);
   return held.gradient->agreed();
 }
@@ -37,9 +35,11 @@ Status HeldCells::compute(const trainer_link::CellTask& task) {
     status = Error{ErrorCode::corrupt, "compute for others: a value is not finite"};
   }
   if (!task.is_back) return status;
-  if (status.ok()) status = held.gradient->add(held.round, std::ssize(task.rows));
-  std::fill(held.memory.gradient.begin(), held.memory.gradient.end(), 0.0F);
-  return status;
+  if (!status.ok()) {
+    held.gradient->spoil();
+    return status;
+  }
+  return held.gradient->add(held.round, std::ssize(task.rows));
 }
 
 RoundIndex HeldCells::round_of(wire::CellIndex cell) const {

@@ -32,19 +32,18 @@ class HeldCells {
   // The shared state has taken a round's step.
   void on_stepped(wire::CellIndex cell) { held_.at(cell).gradient->on_stepped(); }
   // See CellGradient::take.
-  SampleCount take_gradient(wire::CellIndex cell, SampleCount told, std::span<float> into) {
+  Result<SampleCount> take_gradient(wire::CellIndex cell, SampleCount told, std::span<float> into) {
     return held_.at(cell).gradient->take(told, into);
   }
 
-  // Has the trainer compute a batch of calls; on the way back its gradient counts once it is whole. not_found: the cell
-  // is not held. corrupt: something is not finite, and the gradient does not count.
+  // Has the trainer compute a batch of calls. not_found: the cell is not held. After a failure on the way back the
+  // batch's gradient does not count, nor what was gathered with it (CellGradient::spoil).
   Status compute(const trainer_link::CellTask& task);
   // The round of the state with which the cell is computed; 0 if it is not held.
   [[nodiscard]] RoundIndex round_of(wire::CellIndex cell) const;
 
  private:
   struct HeldCell {
-    trainer_link::CellMemory memory;  // the trainer adds to its gradient, one batch at most
     std::unique_ptr<CellGradient> gradient;
     RoundIndex round = 0;
     bool is_served = false;

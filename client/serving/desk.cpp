@@ -165,9 +165,10 @@ Status Desk::on_received(const CallKey& key, std::vector<float> values) {
   OpenCall* const open = queue_.find(key);
   if (open == nullptr) return {};
   VERIFY(values.size() == open->floats_to_come);
-  if (!all_finite(values)) {
+  if (!all_within(values, kCallValueMax)) {
     end(key);
-    return Error{ErrorCode::corrupt, "receive call " + key.id.brief() + ": a value is not finite"};
+    return Error{ErrorCode::corrupt,
+                 "receive call " + key.id.brief() + ": a value is not finite, or larger than any activation"};
   }
   open->received = std::move(values);
   open->is_ready = true;

@@ -28,6 +28,10 @@
 
 namespace starling::serving {
 
+// Values of calls may be as large as this. Activations and their gradients are far smaller, and with these no sum of an
+// expert's gradient leaves the finite numbers.
+constexpr float kCallValueMax = 0x1p20F;
+
 // The run's and the owner's choices that a desk follows.
 struct DeskOptions {
   std::size_t width = 0;                            // floats of an input, and of a result; at least 1

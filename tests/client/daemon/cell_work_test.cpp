@@ -170,7 +170,7 @@ struct Swarm {
     const auto take = [&](Volunteer& volunteer, wire::CellIndex cell) {
       const wire::Cell& place = cells[static_cast<std::size_t>(cell)];
       std::vector<float> part(place.count);
-      weights[static_cast<std::size_t>(cell)] += volunteer.work().take_gradient(cell, part);
+      weights[static_cast<std::size_t>(cell)] += *volunteer.work().take_gradient(cell, part);
       for (std::size_t i = 0; i < part.size(); ++i) whole[place.offset + i] += part[i];
     };
     wait_until([&] {
@@ -253,7 +253,7 @@ TEST_CASE("holders that step on arrival learn before any round, each by itself")
     for (const wire::CellIndex cell : volunteer->held) {
       const wire::RunManifest piece = wire::piece_of(trunk_with(wire::CellUpdate::arrival).manifest, cell);
       std::vector<float> way(wire::parameter_count(piece.model));
-      const SampleCount counted = volunteer->work().take_gradient(cell, way);
+      const SampleCount counted = *volunteer->work().take_gradient(cell, way);
       CHECK((counted > 0) == (norm(way) > 0));
       const std::vector<float> agreed(volunteer->agreed.at(cell).begin(), volunteer->agreed.at(cell).end());
       std::vector<float> initial(agreed.size());
@@ -337,12 +337,12 @@ TEST_CASE("samples that callers name count once, and not at a state that has tak
   const int before = volunteer.weights_came;
   REQUIRE(volunteer.work().weighed(swarm.members[1]->id, told).ok());
   CHECK(volunteer.weights_came == before + 1);
-  CHECK(volunteer.work().take_gradient(cell, part) == 5);
-  CHECK(volunteer.work().take_gradient(cell, part) == 0);
+  CHECK(*volunteer.work().take_gradient(cell, part) == 5);
+  CHECK(*volunteer.work().take_gradient(cell, part) == 0);
   REQUIRE(volunteer.work().weighed(swarm.members[1]->id, told).ok());
   volunteer.work().stop_serving(cell);
   volunteer.work().serve_cell(cell, 1);
-  CHECK(volunteer.work().take_gradient(cell, part) == 0);
+  CHECK(*volunteer.work().take_gradient(cell, part) == 0);
 }
 
 TEST_CASE("nothing is trained while a layer has no holders") {

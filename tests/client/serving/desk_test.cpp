@@ -377,9 +377,10 @@ TEST_CASE("callers take turns, whatever one of them has sent before") {
   CHECK(first == std::vector{key_of(1, 0), key_of(1, 1), key_of(1, 2)});  // its oldest
 }
 
-TEST_CASE("a value that is not finite ends the call, and is its caller's fault") {
+TEST_CASE("a value that is not finite, or larger than any activation, ends the call, and is its caller's fault") {
   Bench made;
-  for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), -1.01F * kCallValueMax}) {
     const Call call = call_of(1, 1, 2);
     REQUIRE_FALSE(made.reason(at(0), call));
     const Status received = made.desk.on_received(call.key, {1, 2, 3, bad});

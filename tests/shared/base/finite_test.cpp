@@ -22,4 +22,8 @@ TEST_CASE("one value that is not finite is found wherever it stands") {
 TEST_CASE("the largest finite values are finite") {
   CHECK(all_finite(std::vector<float>{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(), -0.0F}));
   CHECK(all_finite({}));
+  CHECK(all_within(std::vector<float>{2, -2, 0, -0.0F}, 2));
+  CHECK_FALSE(all_within(std::vector<float>{1, -2.0001F}, 2));
+  CHECK_FALSE(all_within(std::vector<float>{std::numeric_limits<float>::quiet_NaN()}, 2));
+  CHECK_FALSE(all_within(std::vector<float>{-std::numeric_limits<float>::infinity()}, 2));
 }
