@@ -93,8 +93,9 @@ std::string checked_lines(const wire::DaemonStatus& s) {
 // A line with the parts of a model that this computer holds for others; where the model is whole, nothing.
 std::string cells_line(const wire::DaemonStatus& s) {
   if (!s.cells) return {};
-  return fmt::format("  experts    {} of {} parts of the model are here; {} calls answered\n", s.cells->held.size(),
-                     s.cells->all, s.cells->calls_answered);
+  const std::string_view alone = s.cells->trunk_here ? "" : ", and no more of it, for lack of memory";
+  return fmt::format("  experts    {} of {} parts of the model are here{}; {} calls answered\n", s.cells->held.size(),
+                     s.cells->all, alone, s.cells->calls_answered);
 }
 
 // Lines with how others reach this computer, and with the action to take when they cannot.

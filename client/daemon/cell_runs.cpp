@@ -16,10 +16,11 @@ namespace {
 // Others need minutes to take cells over. Before that the schedule is nobody's business.
 constexpr Duration kToldBefore = std::chrono::minutes(10);
 
-CellWorkOptions work_options(const RunContext& context) {
+CellWorkOptions work_options(const CellRuns::Trunk& trunk) {
   CellWorkOptions options;
-  options.trunk = context.manifest;
-  options.self = context.key.peer_id();
+  options.trunk = trunk.context.manifest;
+  options.self = trunk.context.key.peer_id();
+  options.desk_bytes = static_cast<std::uint64_t>(trunk.desk_bytes);
   return options;
 }
 
@@ -63,7 +64,7 @@ std::map<wire::CellIndex, std::vector<PeerId>> holders_by(const wire::CellTable&
 CellRuns::CellRuns(Trunk trunk, Listener listener)
     : trunk_(std::move(trunk)),
       listener_(std::move(listener)),
-      work_(std::make_unique<CellWork>(work_options(trunk_.context), trunk_.network, trunk_.trainer.process(),
+      work_(std::make_unique<CellWork>(work_options(trunk_), trunk_.network, trunk_.trainer.process(),
                                        trunk_.threads.clock(), work_listener())),
       means_{trunk_.all_threads,
              *work_,
@@ -106,7 +107,8 @@ void CellRuns::tell(wire::Heartbeat& heartbeat) {
 wire::CellsStatus CellRuns::status() const {
   const std::vector<wire::Cell> cells = wire::cells_of(trunk_.context.manifest.model);
   const CellWork::Served served = work_->served();
-  wire::CellsStatus status{static_cast<std::int64_t>(cells.size()), {}, served.calls};
+  const bool trunk_here = trunk_.context.manifest.model.experts.piece == wire::kTrunk;
+  wire::CellsStatus status{static_cast<std::int64_t>(cells.size()), {}, served.calls, trunk_here};
   for (const auto& [number, held] : held_) {
     if (held.state != Held::State::running) continue;
     const wire::Cell& cell = cells[static_cast<std::size_t>(number)];

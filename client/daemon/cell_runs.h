@@ -61,7 +61,8 @@ class CellRuns {
     transport::PeerNetwork& network;
     std::shared_ptr<StateShelf> shelf;
     Outgoing outgoing;
-    std::int64_t cell_bytes = 0;
+    std::int64_t cell_bytes = 0;  // PreparedRun
+    std::int64_t desk_bytes = 0;  // likewise
   };
   CellRuns(Trunk trunk, Listener listener);
   // Comes after finish_on_trainer() has run, if there was anything to finish.

@@ -30,6 +30,7 @@ session::SessionOptions session_options(const RunContext& context, const storage
   options.micro_batch_size = manifest.micro_batch_size;
   options.samples_max = swarm::member_samples_max(manifest.target_batch_size, manifest.micro_batch_size);
   options.leased = wire::samples_in_epochs(manifest);
+  options.has_state = manifest.model.experts.piece != wire::kNoPiece;
   options.listen_port = listen_port;
   options.delay_parameter_updates = manifest.round.delay_parameter_updates;
   options.audits = manifest.round.audit_rate > 0 && wire::why_not_audited(manifest).empty();
@@ -37,6 +38,15 @@ session::SessionOptions session_options(const RunContext& context, const storage
   options.trust = trust_of(context, known);
   options.seed = mix64(static_cast<std::uint64_t>(clock.wall_now().unix_ms) ^ options.self.bytes[0]);
   return options;
+}
+
+// Without the trunk a computer has nothing to do before it holds cells.
+void wait_for_cells(wire::DaemonStatus& status) {
+  const bool waits = !status.cells->trunk_here && status.cells->held.empty();
+  if (!waits || status.phase != wire::DaemonPhase::training) return;
+  status.phase = wire::DaemonPhase::waiting;
+  status.reason = "the memory that you allow has room for experts of the model alone, and none are here yet";
+  status.ends_when = "the coordinator deals it some";
 }
 
 }  // namespace
@@ -96,9 +106,10 @@ std::unique_ptr<CellRuns> ProjectRun::make_cells(const Threads& threads, const O
       [this](TimePoint now) { session_.tell_soon(now); },
       [this] { after_event(); },
   };
-  auto cells = std::make_unique<CellRuns>(
-      CellRuns::Trunk{threads, threads_, context_, trainer_, *network_, parts.shelf, outgoing, parts.cell_bytes},
-      std::move(listener));
+  auto cells = std::make_unique<CellRuns>(CellRuns::Trunk{threads, threads_, context_, trainer_, *network_, parts.shelf,
+                                                          outgoing, parts.cell_bytes, parts.desk_bytes},
+                                          std::move(listener));
+  if (context_.manifest.model.experts.piece == wire::kNoPiece) return cells;
   trainer_.train_by({[cells = cells.get()](const wire::SampleRange& samples, std::span<float> into) {
                        return cells->train(samples, into);
                      },
@@ -167,6 +178,12 @@ void ProjectRun::after_event() {
 
 void ProjectRun::sample_text(const std::string& prompt, int count, double temperature,
                              std::function<void(Result<std::string>)> done) {
+  if (context_.manifest.model.experts.piece == wire::kNoPiece) {
+    return done(
+        Error{ErrorCode::unsupported,
+              "sample text: this computer holds experts of the model alone, because its other part does not fit "
+              "into the memory that you allow; ask a computer that has more"});
+  }
   trainer_.sample_text(prompt, count, temperature, std::move(done));
 }
 
@@ -381,7 +398,10 @@ void ProjectRun::describe(wire::DaemonStatus& status) const {
   status.local_steps.spread = rounds_.consensus_distance();
   if (network_ == nullptr) return;
   trainer_.describe(status.computing);
-  if (cells_ != nullptr) status.cells = cells_->status();
+  if (cells_ != nullptr) {
+    status.cells = cells_->status();
+    wait_for_cells(status);
+  }
   const transport::NetworkStats stats = network_->stats();
   status.membership.listen_port = network_->port();
   reach_.describe(stats, status.reach);

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "shared/crypto/wrong_clock.h"
+#include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
 
 namespace starling::daemon {
@@ -42,11 +44,24 @@ Obstacle obstacle_of(const Error& error) {
   return {"a further try succeeds", true};
 }
 
+std::int64_t desk_bytes(const MemoryHere& memory) {
+  constexpr std::int64_t kMost = 256'000'000, kLeast = 64'000'000;
+  const std::int64_t here = memory.allowed > 0 ? memory.allowed : memory.installed;
+  return here > 0 ? std::clamp(here / 16, kLeast, kMost) : kMost;
+}
+
+double bytes_needed(const wire::RunManifest& manifest, const MemoryHere& memory) {
+  const bool answers_calls = wire::computes_tasks(manifest.model);
+  return wire::memory_needs(manifest).total() + (answers_calls ? static_cast<double>(desk_bytes(memory)) : 0.0);
+}
+
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory) {
   constexpr double kGigabyte = 1e9;
   constexpr double kPercentMax = 95;  // the most that the preferences can leave
   if (memory.installed <= 0 || memory.allowed <= 0) return std::nullopt;
-  const double needed = wire::memory_needs(manifest).total();
+  const bool holds_only = manifest.model.experts.piece == wire::kNoPiece;
+  const double needed =
+      bytes_needed(manifest, memory) + (holds_only ? static_cast<double>(wire::held_bytes(manifest, 0)) : 0.0);
   if (needed <= static_cast<double>(memory.allowed)) return std::nullopt;
   const double installed = static_cast<double>(memory.installed);
   const double percent = std::ceil(100 * needed / installed);

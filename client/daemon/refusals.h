@@ -35,7 +35,14 @@ struct MemoryHere {
   std::optional<std::int64_t> cells = {};  // the most of that for cells of models that are shared out; unset: all
 };
 
-// Returns none where the memory suffices for micro-batches of one sample.
+// The bytes that values of others' calls may take in a run with cells.
+std::int64_t desk_bytes(const MemoryHere& memory);
+
+// The bytes that the manifest's model, or its piece, needs here at least: with micro-batches of one sample and, in a
+// run of cells, the values of calls, but without any cell.
+double bytes_needed(const wire::RunManifest& manifest, const MemoryHere& memory);
+
+// Returns none where the memory suffices; without a piece there has to be room for one cell.
 std::optional<Refusal> refuse_for_memory(const wire::RunManifest& manifest, const MemoryHere& memory);
 
 // Returns none for a run whose manifest alone says what is computed, and for a program that was `allowed`. The command

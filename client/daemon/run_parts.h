@@ -67,6 +67,7 @@ struct RunParts {
   storage::KnownState known;
   std::shared_ptr<StateShelf> shelf;  // the network's source; it has the state already
   std::int64_t cell_bytes = 0;        // PreparedRun
+  std::int64_t desk_bytes = 0;        // likewise
 };
 
 // Opens everything and loads the newest checkpoint, or makes the state of round 0. Blocks: trainer thread.

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "client/daemon/cell_work.h"
 #include "client/storage/checkpoint_store.h"
 #include "client/storage/memberships.h"
 #include "client/storage/shard_cache.h"
@@ -125,22 +124,27 @@ std::int64_t shard_bytes_held(const wire::DataOptions& data) {
   return wire::data_bytes_held(data) - data.validation.bytes;
 }
 
-// The volunteer trains the trunk, and cells beside it as far as there is memory.
-Status take_trunk(PreparedRun& run, const MemoryHere& memory) {
+// The volunteer trains the trunk, and cells beside it as far as there is memory; where the trunk does not fit, cells
+// alone.
+Status take_pieces(PreparedRun& run, const MemoryHere& memory) {
   if (run.manifest.model.experts.cells.digests.empty()) {
     return Error{ErrorCode::corrupt, "check the run's manifest: it leaves open which state each cell begins with"};
   }
   run.manifest = wire::piece_of(std::move(run.manifest), wire::kTrunk);
+  const bool may_hold = memory.cells.value_or(INT64_MAX) >= wire::held_bytes(run.manifest, 0);
+  if (may_hold && refuse_for_memory(run.manifest, memory)) {
+    run.manifest = wire::piece_of(std::move(run.manifest), wire::kNoPiece);
+  }
   run.cell_bytes = bytes_for_cells(run.manifest, memory);
+  run.desk_bytes = desk_bytes(memory);
   return {};
 }
 
 }  // namespace
 
-std::int64_t bytes_for_cells(const wire::RunManifest& trunk, const MemoryHere& memory) {
+std::int64_t bytes_for_cells(const wire::RunManifest& piece, const MemoryHere& memory) {
   const std::int64_t here = memory.allowed > 0 ? memory.allowed : memory.installed;
-  const auto needed =
-      static_cast<std::int64_t>(wire::memory_needs(trunk).total()) + static_cast<std::int64_t>(kDeskBytes);
+  const auto needed = static_cast<std::int64_t>(bytes_needed(piece, memory));
   return std::max<std::int64_t>(0, std::min(here - needed, memory.cells.value_or(INT64_MAX)));
 }
 
@@ -204,7 +208,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   // The address at which the coordinator was found; its name may be one of the local network's.
   const std::string coordinator = calls.coordinator_address();
   run.addresses = net::policy_for_coordinator(coordinator.empty() ? project.host : coordinator);
-  if (wire::has_cells(run.manifest.model)) STARLING_TRY(take_trunk(run, options.memory));
+  if (wire::has_cells(run.manifest.model)) STARLING_TRY(take_pieces(run, options.memory));
   std::optional<Refusal> refusal = refuse_for_memory(run.manifest, options.memory);
   if (!refusal) {
     refusal = refuse_program(run.manifest, storage::address_of(project),
@@ -212,6 +216,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   }
   options.judge(refusal);
   if (refusal) return Error{ErrorCode::failed_precondition, refusal->reason};
+  if (run.manifest.model.experts.piece == wire::kNoPiece) return run;
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;

@@ -21,7 +21,9 @@ namespace starling::daemon {
 // The result of a preparation: a manifest whose signature was checked, and files that are complete and have the right
 // digests. Shards come later (shard_keeper.h).
 struct PreparedRun {
-  wire::RunManifest manifest;        // the trunk's where the model is cut into cells (wire::piece_of)
+  // Where the model is cut into cells, the trunk's or, where that does not fit, no piece's (wire::piece_of): then there
+  // are no files, and cells alone are held.
+  wire::RunManifest manifest;
   std::filesystem::path train_file;  // where there are no shards
   std::filesystem::path validation_file;
   std::filesystem::path shards;           // the folder of shards
@@ -31,6 +33,7 @@ struct PreparedRun {
   std::filesystem::path program_file;     // a script's
   std::filesystem::path parameters_file;  // a script's
   std::int64_t cell_bytes = 0;            // memory for cells of the model, where it has some
+  std::int64_t desk_bytes = 0;            // memory for values of others' calls there
   net::AddressPolicy addresses;           // the addresses that the run's plans and mirrors may make this computer dial
 };
 
@@ -50,9 +53,9 @@ struct PreparationOptions {
   MemoryHere memory;
 };
 
-// The bytes that the owner's memory leaves to cells (wire::CellOffer) beside the trunk, with this manifest, and the
-// values of others' calls; 0 where the memory is not known.
-std::int64_t bytes_for_cells(const wire::RunManifest& trunk, const MemoryHere& memory);
+// The bytes that the owner's memory leaves to cells (wire::CellOffer) beside the trunk or no piece, with this manifest,
+// and the values of others' calls; 0 where the memory is not known.
+std::int64_t bytes_for_cells(const wire::RunManifest& piece, const MemoryHere& memory);
 
 // Returns permission_denied where the manifest that is kept names the run's initial state, and the fetched one, of the
 // same run, does not: it is from before that was signed.

@@ -161,6 +161,7 @@ void Session::on_timer(TimePoint now) { advance(now); }
 
 TimePoint Session::next_deadline(TimePoint now) const {
   TimePoint deadline = link_.next_call();
+  if (!options_.has_state) return deadline;
   if (!computation_.idle() || replica_.fetching()) return deadline;
   const RoundCycle::Stepping* stepping = cycle_.stepping();
   if (cycle_.is_busy() && !options_.delay_parameter_updates) return deadline;
@@ -176,6 +177,7 @@ TimePoint Session::next_deadline(TimePoint now) const {
 
 void Session::advance(TimePoint now) {
   if (link_.due(now)) send_heartbeat(now);
+  if (!options_.has_state) return;
   const bool delays = options_.delay_parameter_updates;
   const RoundCycle::Stepping* step = cycle_.stepping();
   const bool step_is_due = step != nullptr && !step->under_way && now >= step->not_before;
@@ -496,6 +498,7 @@ void Session::on_heartbeat_reply(TimePoint now, const wire::HeartbeatReply& repl
   settle_reports(now, reply);
   evaluations_.on_heard();
   reports_.on_heard();
+  if (!options_.has_state) return advance(now);
   // A group of a round that is over: a member that is still at its state may have the result from the others.
   const bool missed = reply.group.has_value() && reply.group->round < reply.round;
   if (!missed || !take_group(now, *reply.group)) take_sync_verdict(now, reply);

@@ -72,6 +72,9 @@ struct SessionOptions {
   // True if samples are leased (wire::samples_in_epochs), while the coordinator can be reached or leases last. Without
   // either, training goes on with samples that count toward no epoch.
   bool leased = false;
+  // False: this volunteer holds cells of the model alone. Its session of the trunk's run has no state and is in no
+  // round: it calls the coordinator, and that is all.
+  bool has_state = true;
   int listen_port = 0;  // the peer transport's; 0: cannot be dialled
   std::uint64_t seed = 1;
   Duration checkpoint_interval = std::chrono::seconds(20);

@@ -60,6 +60,7 @@ std::string_view to_string(Phase phase) {
 wire::MemberPhase Session::member_phase() const {
   if (cycle_.is_bound()) return wire::MemberPhase::averaging;
   if (pause_.requested) return wire::MemberPhase::paused;
+  if (!options_.has_state) return wire::MemberPhase::holding;
   if (replica_.fetching()) return wire::MemberPhase::downloading;
   if (computation_.is_evaluation()) return wire::MemberPhase::evaluating;
   return replica_.synced() ? wire::MemberPhase::training : wire::MemberPhase::joining;
@@ -84,6 +85,7 @@ Activity Session::activity(TimePoint now) const {
     return {Phase::downloading, "downloading the model from other volunteers", "the download is complete"};
   }
   if (const std::optional<Activity> waiting = waiting_for_run(last_reply_->run_state)) return *waiting;
+  if (!options_.has_state) return {Phase::training, "", ""};
   if (!replica_.synced()) return {Phase::waiting, replica_.unsynced_reason(), "the coordinator names a donor"};
   if (!computation_.idle()) return {Phase::training, "", ""};
   if (left_out_ == LeftOut::with_few) {

@@ -117,9 +117,11 @@ Status ChildLink::spawn(std::uint64_t stops_seen) {
   options.program = options_.program;
   options.arguments = {kParentOption, std::to_string(::getpid())};
   options.environment = environment_of(options_);
-  // With shards, data comes with the batches; the descriptor in the training file's place is ignored.
-  const UniqueFd& train = options_.train_data ? options_.train_data : options_.validation_data;
-  options.fds = {ends.second.get(), memory_fd_, train.get(), options_.validation_data.get()};
+  // With shards, data comes with the batches, and without a piece there is none: what stands in the files' places is
+  // ignored.
+  const int validation = options_.validation_data ? options_.validation_data.get() : memory_fd_;
+  const int train = options_.train_data ? options_.train_data.get() : validation;
+  options.fds = {ends.second.get(), memory_fd_, train, validation};
   if (options_.model_program) options.fds.push_back(options_.model_program.get());
   auto child = ChildProcess::spawn(options);
   const MutexLock lock(mutex_);

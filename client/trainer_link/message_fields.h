@@ -57,7 +57,7 @@ void each_field(Visitor& visit, wire::Seen<Visitor, Request>& request) {
   visit("sandbox", request.limits.sandbox);
   visit("landlock", request.limits.landlock);
   visit("yield_to_others", request.limits.yield_to_others);
-  visit("piece", request.piece, wire::Whole{wire::kWholeModel, wire::kExpertsMax});
+  visit("piece", request.piece, wire::Whole{wire::kNoPiece, wire::kExpertsMax});
   visit("cell", request.cell, wire::Whole{0, wire::kExpertsMax});
   visit("samples.round", request.samples.round, kNotNegative);
   visit("samples.lane", request.samples.lane, kNotNegative);

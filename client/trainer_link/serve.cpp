@@ -114,13 +114,7 @@ class Workplace {
     STARLING_ASSIGN(SharedRegion region,
                     SharedRegion::attach(kMemoryFd, layout, wire::local_state_size(resources.manifest)));
     auto files = std::make_unique<TrainerFiles>();
-    const wire::DataOptions& data = resources.manifest.data;
-    if (data.shards.empty()) {
-      STARLING_ASSIGN(files->train, MappedFile::map(kTrainFd, data.train.bytes));
-    } else {
-      resources.shard_bytes = [from = files.get()] { return SharedBytes{from->shard->bytes(), from->shard}; };
-    }
-    STARLING_ASSIGN(files->validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    if (start.piece != wire::kNoPiece) STARLING_TRY(open_data(resources, *files));
     if (wire::has_program(resources.manifest.model)) {
       if (!programs_run) {
         return Error{ErrorCode::unsupported,
@@ -204,6 +198,17 @@ class Workplace {
   }
 
  private:
+  static Status open_data(TrainerResources& resources, TrainerFiles& files) {
+    const wire::DataOptions& data = resources.manifest.data;
+    if (data.shards.empty()) {
+      STARLING_ASSIGN(files.train, MappedFile::map(kTrainFd, data.train.bytes));
+    } else {
+      resources.shard_bytes = [from = &files] { return SharedBytes{from->shard->bytes(), from->shard}; };
+    }
+    STARLING_ASSIGN(files.validation, MappedFile::map(kValidationFd, data.validation.bytes));
+    return {};
+  }
+
   Workplace(wire::RunManifest manifest, std::unique_ptr<TrainerFiles> files, SharedRegion region, MadeTrainer made,
             std::string confinement)
       : manifest_(std::move(manifest)),

@@ -48,7 +48,7 @@ Offsets offsets_of(const session::StateLayout& layout, std::size_t local_floats)
 }
 
 Status check(const session::StateLayout& layout, std::size_t local_floats) {
-  if (layout.parameter_count == 0 || layout.parameter_count > kParametersMax || layout.optimizer_vectors < 0 ||
+  if (layout.parameter_count > kParametersMax || layout.optimizer_vectors < 0 ||
       layout.optimizer_vectors > kOptimizerVectorsMax ||
       local_floats > (1 + kOptimizerVectorsMax) * layout.parameter_count) {
     return Error{ErrorCode::invalid_argument,

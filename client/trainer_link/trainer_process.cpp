@@ -16,6 +16,7 @@
 #include "client/trainer_link/task_link.h"
 #include "shared/base/mutex.h"
 #include "shared/base/verify.h"
+#include "shared/run/cells.h"
 #include "shared/run/fragments.h"
 #include "shared/run/model_layout.h"
 #include "shared/state/initial_state.h"
@@ -36,7 +37,7 @@ struct TrainerProcess::Impl {
         link(options, region.layout(), region.fd()),
         flops_per_sample(options.manifest.flops_per_sample) {
     if (wire::gossips(options.manifest.local)) buckets = wire::buckets(options.manifest.model);
-    if (options.manifest.model.experts.piece == wire::kTrunk) {
+    if (wire::computes_tasks(options.manifest.model)) {
       tasks = std::make_unique<TaskLink>(link, options.manifest, options.shard_for);
     }
     link.on_bucket_stepped([this](int number) { return note_stepped(static_cast<std::size_t>(number)); });

@@ -30,7 +30,8 @@ struct TrainerProcessOptions {
   std::filesystem::path program;         // starling-trainer
   std::vector<std::string> environment;  // "NAME=value", in addition to the few names that the child gets anyway
   wire::RunManifest manifest;            // checked by wire::check_manifest
-  UniqueFd train_data;                   // the manifest's artefacts, open for reading, digests checked
+  // The manifest's artefacts, open for reading, digests checked. None for a trainer without a piece (wire::kNoPiece).
+  UniqueFd train_data;
   UniqueFd validation_data;
   // Replaces train_data in a run with shards: returns the samples' shard, open for reading, its digest checked. Called
   // before every batch, on the thread of the call; the batch fails with its error.

@@ -20,6 +20,7 @@
 #include "client/training/torch_trainer.h"
 #include "shared/base/files.h"
 #include "shared/base/version.h"
+#include "shared/run/cells.h"
 
 namespace {
 
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
   if (argc == 5 && std::string_view(argv[1]) == "--count") return count(argv[2], argv[3], argv[4]);
   const auto make_trainer = [processor = training::read_processor()](
                                 const trainer_link::TrainerResources& resources) -> Result<trainer_link::MadeTrainer> {
-    if (resources.manifest.model.experts.piece == wire::kTrunk) {
+    if (wire::computes_tasks(resources.manifest.model)) {
       STARLING_ASSIGN(auto trainer, training::PieceTrainer::create(resources, processor.bf16));
       trainer_link::TaskRunner* const tasks = trainer.get();
       wire::ComputeDevice device = trainer->device(processor);

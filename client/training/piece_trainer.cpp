@@ -36,27 +36,30 @@ struct PieceTrainer::Impl {
       : resources(given),
         bf16(in_bf16 && given.manifest.precision == wire::Precision::bf16),
         optimizer(given.manifest),
-        trunk(given.manifest.model, given.state.first(optimizer.parameter_count()), given.gradient, bf16),
-        cells(given.manifest.model, bf16) {}
+        cells(given.manifest.model, bf16) {
+    if (given.manifest.model.experts.piece != wire::kTrunk) return;
+    trunk.emplace(given.manifest.model, given.state.first(optimizer.parameter_count()), given.gradient, bf16);
+  }
 
   Result<double> run(const routing::TrunkTask& task) {
+    if (!trunk) return Error{ErrorCode::unsupported, "this trainer has cells of the model alone"};
     const auto id = static_cast<MicroBatchId>(task.step.micro_batch);
     const TrunkTasks::Answers answers{task.experts, task.places, task.results};
     const TrunkTasks::Asking asking{task.inputs, task.outputs};
     const at::AutoGradMode graphs(!task.is_held_out && task.text.empty());
-    if (task.step.way == routing::Way::turn) return trunk.turn(id, answers);
+    if (task.step.way == routing::Way::turn) return trunk->turn(id, answers);
     if (task.step.way == routing::Way::judge) {
       if (task.text.empty()) return judge(id, answers);
       STARLING_TRY(score_next(id, answers, task.scores));
       return 0.0;
     }
     if (task.step.way == routing::Way::back) {
-      STARLING_TRY(trunk.back(id, task.inputs_gradient, task.results));
+      STARLING_TRY(trunk->back(id, task.inputs_gradient, task.results));
     } else if (task.step.segment > 0) {
-      STARLING_TRY(trunk.go_on(id, answers, asking));
+      STARLING_TRY(trunk->go_on(id, answers, asking));
     } else {
       STARLING_ASSIGN(models::Batch batch, batch_of(task));
-      STARLING_TRY(trunk.begin(id, std::move(batch), asking));
+      STARLING_TRY(trunk->begin(id, std::move(batch), asking));
     }
     return 0.0;
   }
@@ -74,7 +77,7 @@ struct PieceTrainer::Impl {
 
   // Writes the scores of the token after the text.
   Status score_next(MicroBatchId id, const TrunkTasks::Answers& answers, std::span<float> scores) {
-    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk.judge(id, answers));
+    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk->judge(id, answers));
     const at::Tensor last = scored.scores[-1];
     if (static_cast<std::size_t>(last.numel()) != scores.size()) {
       return Error{ErrorCode::invalid_argument, "score a text: there is other room for scores than it needs"};
@@ -96,7 +99,7 @@ struct PieceTrainer::Impl {
 
   // Returns what the predictions cost, in nats.
   Result<double> judge(MicroBatchId id, const TrunkTasks::Answers& answers) {
-    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk.judge(id, answers));
+    STARLING_ASSIGN(const TrunkTasks::Scored scored, trunk->judge(id, answers));
     const double before = judged.nats;
     const wire::HeldOutWindows windows = wire::held_out_windows(held_out->items(), resources.manifest.model.context);
     judged.add(scored.scores, scored.batch, windows.scored, *held_out);
@@ -108,8 +111,8 @@ struct PieceTrainer::Impl {
   optim::Optimizer optimizer;
   TrainingData data;  // null before the first shard
   std::optional<Dataset> held_out;
-  HeldOutSums judged{};  // since the window's begin
-  TrunkTasks trunk;
+  HeldOutSums judged{};             // since the window's begin
+  std::optional<TrunkTasks> trunk;  // none without a piece
   CellTasks cells;
 };
 
@@ -126,6 +129,7 @@ Result<std::unique_ptr<PieceTrainer>> PieceTrainer::create(const trainer_link::T
   return guarded("create trainer", [&]() -> Created {
     set_up_process(resources.threads, resources.manifest.precision);
     auto impl = std::make_unique<Impl>(resources, bf16);
+    if (!impl->trunk) return std::unique_ptr<PieceTrainer>(new PieceTrainer(std::move(impl)));
     STARLING_ASSIGN(impl->held_out, Dataset::open(resources.manifest, resources.validation_bytes,
                                                   wire::held_out_items_min(resources.manifest)));
     if (!resources.shard_bytes) {
@@ -181,7 +185,7 @@ Status PieceTrainer::hold(wire::CellIndex cell, std::span<float> parameters, std
 void PieceTrainer::let_go(wire::CellIndex cell) { impl_->cells.let_go(cell); }
 
 void PieceTrainer::begin_window() {
-  impl_->trunk.drop_all();
+  if (impl_->trunk) impl_->trunk->drop_all();
   impl_->judged = {};
   std::fill(impl_->resources.gradient.begin(), impl_->resources.gradient.end(), 0.0F);
 }

@@ -1,6 +1,6 @@
 // The Trainer of a model's trunk, and of cells beside it, whose batches others compose: it computes tasks
 // (client/trainer_link/tasks.h), takes the trunk's steps, and trains no batches by itself. evaluate() tells of the
-// held-out samples that were judged since the window began.
+// held-out samples that were judged since the window began. Without a piece it has cells alone.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,9 @@ namespace starling::training {
 
 class PieceTrainer final : public session::Trainer, public trainer_link::TaskRunner {
  public:
-  // The manifest's model is a trunk (wire::trunk_of). bf16: this machine computes fast in it. Sets the process's thread
-  // counts: call once, before other code uses torch. invalid_argument when a span does not fit the manifest.
+  // The manifest's model is a trunk (wire::trunk_of) or no piece. bf16: this machine computes fast in it. Sets the
+  // process's thread counts: call once, before other code uses torch. invalid_argument when a span does not fit the
+  // manifest.
   static Result<std::unique_ptr<PieceTrainer>> create(const trainer_link::TrainerResources& resources, bool bf16);
   ~PieceTrainer() override;
 

@@ -14,7 +14,7 @@
 namespace starling::core {
 namespace {
 
-constexpr Duration kIdleInterval = std::chrono::seconds(1);  // the run is not running
+constexpr Duration kIdleInterval = std::chrono::seconds(1);  // no round is near: the run does not run, or not for it
 constexpr Duration kNotReadyInterval = std::chrono::milliseconds(500);
 constexpr Duration kAheadInterval = std::chrono::milliseconds(500);  // its report waits for others
 constexpr Duration kWaitInterval = std::chrono::milliseconds(200);   // the batch is full, others are awaited
@@ -149,8 +149,8 @@ void Dispatcher::tell_state(const Situation& at, const Member& member, wire::Hea
   const Digest& canonical = at.run.canonical;
   const bool is_open = member.results.state == Results::State::open;
   const bool says_it_holds_it = member.reported.state_digest == canonical;
-  const bool needs_state =
-      !member.ready() && !says_it_holds_it && !is_open && !canonical.is_zero() && !member.sits_out(at.now);
+  const bool needs_state = !member.ready() && !says_it_holds_it && !is_open && !canonical.is_zero() &&
+                           !member.sits_out(at.now) && !member.only_holds();
   if (needs_state && !at.outlook.loads_in_vain) {
     reply.donors = at.members.donors(member.who.peer, wire::kDonorsMax);
     introductions_.introduce(at.now, member.who.peer, reply.donors);
@@ -211,7 +211,7 @@ void Dispatcher::deal_leases(const Situation& at, Member& member, const wire::He
 Duration Dispatcher::interval_for(const Situation& at, const Member& member) const {
   const Outlook& outlook = at.outlook;
   if (member.results.more) return {};  // until it has sent them, no state of it is known, and nobody can load one
-  if (at.run.state != wire::RunState::running && !outlook.start) return kIdleInterval;
+  if (member.only_holds() || (at.run.state != wire::RunState::running && !outlook.start)) return kIdleInterval;
   const Duration usual_averaging = at.run.rhythm.averaging;
   const Duration averaging = std::max(2 * usual_averaging, kAveragingFloor);
   if (member.averages()) return averaging;

@@ -194,6 +194,8 @@ struct Member {
     return !ready() &&
            (reported.phase == wire::MemberPhase::joining || reported.phase == wire::MemberPhase::downloading);
   }
+  // True if it holds cells of the model alone, and no state of this run.
+  [[nodiscard]] bool only_holds() const { return reported.phase == wire::MemberPhase::holding; }
   // True if its trainer has shown that it runs. One that still starts would keep a group waiting.
   [[nodiscard]] bool has_computed() const { return speeds.batch_seconds > 0; }
   // True while its rounds or minutes out last: it gets no place in plans and needs no state.

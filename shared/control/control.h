@@ -327,6 +327,7 @@ struct CellsStatus {
   std::int64_t all = 0;          // cells of the model
   std::vector<HeldCell> held{};  // by this computer
   std::int64_t calls_answered = 0;
+  bool trunk_here = true;  // false: it does not fit into the memory that is allowed, and the cells are all that is here
 };
 
 // This computer's traffic with other volunteers: present rates, and sums.

@@ -252,6 +252,7 @@ void each_field(Visitor& visit, Seen<Visitor, CellsStatus>& cells) {
   visit("all", cells.all, kStatusCount);
   visit("held", cells.held, Items{kHeldCellsMax});
   visit("calls_answered", cells.calls_answered, kStatusCount);
+  visit("trunk_here", cells.trunk_here);
 }
 
 template <typename Visitor>

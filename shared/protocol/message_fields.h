@@ -45,8 +45,8 @@ constexpr Whole kCount{0, kMessageCountMax};
 constexpr Whole kFloats{0, kVectorFloatsMax};
 constexpr Real kRate{0, kMessageRateMax};
 
-constexpr std::array<std::string_view, 7> kPhaseWords = {"joining", "downloading", "training",  "averaging",
-                                                         "paused",  "leaving",     "evaluating"};
+constexpr std::array<std::string_view, 8> kPhaseWords = {"joining", "downloading", "training",   "averaging",
+                                                         "paused",  "leaving",     "evaluating", "holding"};
 constexpr std::array<std::string_view, 5> kRoleWords = {"full", "client-only", "auxiliary", "deferred", "late"};
 constexpr std::array<std::string_view, 3> kReachabilityWords = {"unknown", "reachable", "blocked"};
 constexpr std::array<std::string_view, 5> kFaultWords = {"absent", "gone", "silent", "slow", "nonsense"};

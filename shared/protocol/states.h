@@ -7,8 +7,18 @@
 namespace starling::wire {
 
 // The activity of a member. Only `training` and `averaging` members are planned into a round. A member reports
-// `evaluating` only to a coordinator that has asked it to evaluate.
-enum class MemberPhase : std::uint8_t { joining, downloading, training, averaging, paused, leaving, evaluating };
+// `evaluating` only to a coordinator that has asked it to evaluate. One that is `holding` has no part in the run's
+// rounds: it is too small for the trunk of the model, and holds cells of it.
+enum class MemberPhase : std::uint8_t {
+  joining,
+  downloading,
+  training,
+  averaging,
+  paused,
+  leaving,
+  evaluating,
+  holding
+};
 std::string_view to_string(MemberPhase phase);
 
 // The run's condition; members train while it is `running`.

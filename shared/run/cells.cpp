@@ -51,6 +51,10 @@ bool has_cells(const ModelOptions& model) {
   return model.architecture == Architecture::decoder && model.experts.rows > 0 && model.experts.cells.experts > 0;
 }
 
+bool computes_tasks(const ModelOptions& piece) {
+  return piece.experts.piece == kTrunk || piece.experts.piece == kNoPiece;
+}
+
 std::vector<Cell> cells_of(const ModelOptions& model) {
   VERIFY(has_cells(model));
   std::vector<Cell> cells;
@@ -83,6 +87,7 @@ RunId cell_run_id(const RunId& run, CellIndex cell) { return fmt::format("{}.c{}
 RunManifest piece_of(RunManifest run, ModelPiece piece) {
   VERIFY(has_cells(run.model) && piece != kWholeModel);
   run.model.experts.piece = piece;
+  if (piece == kNoPiece) return run;
   run.flops_per_sample = flops_per_sample(run.model);
   if (piece == kTrunk) return run;
   run.run_id = cell_run_id(run.run_id, piece);
@@ -104,11 +109,11 @@ double units_of_sample(const ModelOptions& cell) {
 std::int64_t held_bytes(const RunManifest& run, CellIndex cell) {
   const RunManifest piece = piece_of(run, cell);
   const MemoryNeeds needs = memory_needs(piece);
-  const double gathered = static_cast<double>(parameter_count(piece.model) * sizeof(float));
-  return static_cast<std::int64_t>(needs.state + needs.gradients + gathered);
+  return static_cast<std::int64_t>(needs.state + needs.gradients);
 }
 
 std::vector<ParameterInfo> layout_of_piece(const ModelOptions& model, std::vector<ParameterInfo> whole) {
+  if (model.experts.piece == kNoPiece) return {};
   const bool is_trunk = model.experts.piece == kTrunk;
   const std::vector<Cell> cells = cells_of(model);
   const std::size_t begin = is_trunk ? 0 : cells.at(static_cast<std::size_t>(model.experts.piece)).offset;

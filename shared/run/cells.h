@@ -4,7 +4,8 @@
 //
 // A piece has the options of its model and names itself in them (ExpertOptions::piece). So its layout, its initial
 // values, and what it costs, follow like those of a whole model, and it is trained like one: a cell is a run beside
-// that of the trunk, whose members are the cell's holders.
+// that of the trunk, whose members are the cell's holders. A volunteer without memory for the trunk is in its run all
+// the same, with no piece: it holds cells, answers calls, and makes none.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +32,20 @@ bool has_cells(const ModelOptions& model);
 // The cells of a model that has some, one behind the other; the last one of a layer may have fewer experts.
 std::vector<Cell> cells_of(const ModelOptions& model);
 
+// True of a volunteer's piece if its trainer computes tasks for itself and for others, and no whole batches: the trunk,
+// or none.
+bool computes_tasks(const ModelOptions& piece);
+
 // The pieces of such a model.
 ModelOptions trunk_of(ModelOptions model);
 ModelOptions cell_of(ModelOptions model, CellIndex cell);
 
 // A cell's id as a run of its own; no operator's run is called so.
 RunId cell_run_id(const RunId& run, CellIndex cell);
-// The trunk or a cell of a run as a run of its own, with the piece's model, costs and first state. A cell has an id of
-// its own, and nobody draws samples for it: its holders gather the gradients of those that callers bring. Where it
-// steps on arrival, the run's optimizer steps at each holder (LocalOptions), and the holders' parameters are averaged.
+// The trunk, a cell or no piece of a run as a run of its own, with the piece's model, costs and first state. A cell has
+// an id of its own, and nobody draws samples for it: its holders gather the gradients of those that callers bring.
+// Where it steps on arrival, the run's optimizer steps at each holder (LocalOptions), and the holders' parameters are
+// averaged.
 RunManifest piece_of(RunManifest run, ModelPiece piece);
 // Gives a run the rounds of a cell that steps on arrival: the optimizer becomes each volunteer's own, and a round's
 // step leads to the mean of their parameters.

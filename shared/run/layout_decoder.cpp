@@ -76,6 +76,7 @@ double decoder_flops(const ModelOptions& model) {
   const double attention = 2 * context * width;  // scores and weighted values, over the whole square
   const double perceptron = 3 * width * model.mlp_width;
   if (model.experts.piece >= 0) return kServedAgain * flops_of(perceptron * units_per_sample(model));
+  if (model.experts.piece == kNoPiece) return 0;
   const double gate = width * (model.experts.rows + (model.experts.columns > 1 ? model.experts.columns : 0));
   const int mixed = static_cast<int>(layers_with_experts(model).size());
   const double mixture = model.experts.piece == kTrunk ? 0 : model.experts.active * perceptron;
@@ -84,6 +85,7 @@ double decoder_flops(const ModelOptions& model) {
 }
 
 double decoder_activations(const ModelOptions& model) {
+  if (model.experts.piece == kNoPiece) return decoder_activations(cell_of(model, 0));  // for others
   const double width = model.width, context = model.context;
   // Two sums, both norms and attention's output; queries, keys and values; the weights of attention.
   const double block =

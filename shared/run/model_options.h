@@ -61,8 +61,10 @@ inline std::span<const std::string_view> words_of(OutputLayer /*output_layer*/) 
 // The experts of a decoder that volunteers hold together: a cell (cells.h).
 using CellIndex = std::int32_t;
 
-// A model, or a piece of it that is trained by itself: the trunk or a cell, by its number.
+// A model, or a piece of it that is trained by itself: the trunk or a cell, by its number. No piece is nothing: the
+// part in the trunk's run of a volunteer that is too small for the trunk, and holds cells alone.
 using ModelPiece = std::int32_t;
+constexpr ModelPiece kNoPiece = -3;
 constexpr ModelPiece kWholeModel = -2;
 constexpr ModelPiece kTrunk = -1;
 

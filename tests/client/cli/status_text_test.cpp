@@ -43,6 +43,9 @@ TEST_CASE("a volunteer sees how much of a shared model is here, and that others 
   status.cells = wire::CellsStatus{8, {{2, 1, 4, {10, 20}}, {3, 1, 6, {0, 5}}}, 77};
   CHECK(cli::format_status(status).find("  experts    2 of 8 parts of the model are here; 77 calls answered\n") !=
         std::string::npos);
+  status.cells->trunk_here = false;
+  CHECK(cli::format_status(status).find("parts of the model are here, and no more of it, for lack of memory; 77") !=
+        std::string::npos);
 }
 
 TEST_CASE("a volunteer sees that its work was checked, and what was found") {

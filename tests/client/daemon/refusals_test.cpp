@@ -5,7 +5,9 @@
 #include <string>
 
 #include "shared/crypto/wrong_clock.h"
+#include "shared/run/cells.h"
 #include "shared/run/model_layout.h"
+#include "tests/client/trainer_link/decoder_run.h"
 
 using namespace starling;
 using namespace starling::daemon;
@@ -38,6 +40,19 @@ TEST_CASE("a run above the owner's limits says what is needed, what there is, an
   CHECK(refusal->ends_when == "you allow more memory");
   CHECK(refusal->command == "prefs set memory_idle_percent 50");
   CHECK_FALSE(refuse_for_memory(a_large_run(), {2 * needed, 2 * needed / 100 * 51}));
+}
+
+TEST_CASE("who has no room for the trunk needs some for one cell") {
+  const wire::RunManifest trunk = trainer_link::testing::decoder_run("no program", wire::kTrunk, 4).manifest;
+  const wire::RunManifest none = wire::piece_of(trunk, wire::kNoPiece);
+  const MemoryHere ample{8 * kGigabyte, 6 * kGigabyte}, little{4 * kGigabyte, kGigabyte / 2};
+  CHECK(bytes_needed(trunk, ample) == wire::memory_needs(trunk).total() + 256e6);
+  CHECK(bytes_needed(trunk, little) == wire::memory_needs(trunk).total() + 64e6);
+  CHECK(bytes_needed(none, little) < bytes_needed(trunk, little));
+  CHECK(bytes_needed(a_large_run(), ample) == wire::memory_needs(a_large_run()).total());
+  const std::int64_t enough = static_cast<std::int64_t>(bytes_needed(none, little)) + wire::held_bytes(none, 0) + 1;
+  CHECK_FALSE(refuse_for_memory(none, {4 * enough, enough}));
+  CHECK(refuse_for_memory(none, {4 * enough, enough - 2}));
 }
 
 TEST_CASE("a program of the project's own is refused until it is allowed, and no other model is") {

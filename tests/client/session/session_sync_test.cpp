@@ -277,3 +277,35 @@ TEST_CASE("past round 0, and where nothing was signed, the coordinator's word on
   CHECK(legacy.hands.fetches.size() == 1);
   CHECK(legacy.hands.made.empty());
 }
+
+TEST_CASE("a volunteer without the trunk calls the coordinator, and loads, computes and averages nothing") {
+  Hands hands;
+  Fixture swarm;  // for its replies
+  Session session({.run_id = "run", .self = peer(1), .has_state = false, .listen_port = 7000}, {}, hands);
+  TimePoint now = kStart;
+  session.start(now);
+  REQUIRE(hands.heartbeats.size() == 1);
+  CHECK(hands.heartbeats[0].phase == wire::MemberPhase::holding);
+  CHECK(hands.heartbeats[0].state_digest.is_zero());
+  CHECK(session.view(now).activity.phase == Phase::joining);
+  auto reply = swarm.reply_with_donor(5, digest(7));
+  reply.group = swarm.group(5);
+  reply.evaluate_round = 5;
+  reply.send_checkpoint = true;
+  session.on_heartbeat_reply(now, reply);
+  CHECK(session.view(now).activity.phase == Phase::training);
+  CHECK(session.next_deadline(now) == now + std::chrono::seconds(1));
+  now += std::chrono::seconds(1);
+  session.on_timer(now);
+  REQUIRE(hands.heartbeats.size() == 2);
+  session.on_heartbeat_failed(now, Error{ErrorCode::unavailable, "away"});
+  now = session.next_deadline(now);
+  session.on_timer(now);
+  CHECK(hands.heartbeats.size() == 3);
+  session.on_heartbeat_reply(now, reply);
+  session.set_paused(now, true, "you paused");
+  CHECK(hands.heartbeats.back().phase == wire::MemberPhase::paused);
+  CHECK(session.view(now).activity.phase == Phase::paused);
+  CHECK((hands.fetches.empty() && hands.batches.empty() && hands.groups.empty() && hands.sent.empty()));
+  CHECK(hands.evaluations == 0);
+}

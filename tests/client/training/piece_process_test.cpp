@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -260,6 +261,41 @@ TEST_CASE("a trainer of a piece trains no batches, and one of a whole model has 
   const auto lost = alone.train(0);
   REQUIRE_FALSE(lost.ok());
   CHECK(lost.error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a trainer without a piece needs no data, and computes for others with the cells that it holds") {
+  TrainerProcessOptions options = options_of(wire::kNoPiece);
+  options.train_data.reset();
+  options.validation_data.reset();
+  auto made = TrainerProcess::create(std::move(options));
+  if (!made.ok()) FAIL(made.error().message);
+  TrainerProcess& trainer = **made;
+  CHECK(trainer.layout().size() == 0);
+  CHECK(trainer.state().empty());
+  REQUIRE(trainer.tasks().make_tray(1024).ok());
+  const auto memory = trainer.tasks().hold(1);
+  REQUIRE(memory.ok());
+  state::fill_initial_state(options_of(1).manifest, memory->state);
+  // One input for both experts of the cell.
+  const auto width = static_cast<std::size_t>(options_of(1).manifest.model.width);
+  const std::span<float> tray = trainer.tasks().tray();
+  std::fill(tray.begin(), tray.begin() + static_cast<std::ptrdiff_t>(width), 0.5F);
+  const std::span<std::int32_t> numbers(reinterpret_cast<std::int32_t*>(tray.data() + 3 * width), 4);
+  std::ranges::copy(std::array{1, 1, 0, 0}, numbers.begin());
+  const CellTask task{.cell = 1,
+                      .counts = numbers.first(2),
+                      .rows = numbers.last(2),
+                      .inputs = tray.first(width),
+                      .answer = tray.subspan(width, 2 * width)};
+  const Status computed = trainer.tasks().run(task);
+  if (!computed.ok()) FAIL(computed.error().message);
+  CHECK(std::any_of(task.answer.begin(), task.answer.end(), [](float value) { return value != 0; }));
+  CHECK_FALSE(trainer.evaluate().ok());
+  routing::TrunkTask of_trunk;
+  of_trunk.samples = {0, 0, 0, kMicroBatch, wire::kNoEpoch};
+  const auto refused = trainer.tasks().run(of_trunk);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == ErrorCode::unsupported);
 }
 
 TEST_CASE("held-out text costs a trunk and its cells what it costs the whole model") {

@@ -152,6 +152,20 @@ TEST_CASE("a cell is a run beside its own: with rounds, a ledger and a signed fi
   CHECK(project.call_about(project.ada, 1, project.first_state(1))->run_state == wire::RunState::paused);
 }
 
+TEST_CASE("who is too small for the trunk holds cells, gets no donors, and calls in its own time") {
+  Cut project(4);
+  project.bob.beat.phase = wire::MemberPhase::holding;
+  project.bob.beat.state_digest = {};
+  CHECK(project.call(project.ada).named.cells->hold.size() == 4);
+  const auto reply = project.call(project.bob);
+  CHECK(reply.named.cells->hold.size() == 4);
+  CHECK(reply.donors.empty());
+  CHECK_FALSE(reply.kept.checkpoint);
+  CHECK_FALSE(reply.group);
+  CHECK(reply.next_heartbeat_ms == 1000);
+  CHECK(reply.swarm.size == 2);
+}
+
 TEST_CASE("holders earn what callers confirm, and some rounds ahead of it") {
   Cut project(1);
   const std::vector<PeerId> members{project.ada.key.peer_id(), project.bob.key.peer_id()};

@@ -94,7 +94,7 @@ DaemonStatus full_status() {
   s.network.bytes_sent = 1'000'000'000'000;
   s.network.bytes_received = 12;
   s.checked = CheckedWork{41, 1, 96, "look at the memory"};
-  s.cells = CellsStatus{4, {{1, 0, 2, {7, 8}}}, 9};
+  s.cells = CellsStatus{4, {{1, 0, 2, {7, 8}}}, 9, false};
   s.computing.trainer = "running";
   s.computing.device = {.kind = "cuda",
                         .count = 2,
@@ -299,7 +299,7 @@ TEST_CASE("statuses and pauses have these texts") {
       R"(,"name":"NVIDIA A40","memory_bytes":48000000000,"memory_max_bytes":24000000000,"backend":"LibTorch 2.6.0 )"
       R"(with CUDA 12.4","precision":"bf16","card_unused":"none"}},"checked":{"times":41,"missed":1,"pending":96,"ver)"
       R"(dict":"look at the memory"},"cells":{"all":4,"held":[{"cell":1,"layer":0,"first_expert":2,"units":[7,8]})"
-      R"(],"calls_answered":9}})"
+      R"(],"calls_answered":9,"trunk_here":false}})"
       "\n");
   CHECK(encode(PauseRequest{}) == R"({"pause":"none","until_ms":0,"reason":"","gpu_pause":false,"gpu_until_ms":0})");
   CHECK(encode(PauseRequest{PauseKind::after_round, {5}, "film \"night\"", true, {6}}) ==

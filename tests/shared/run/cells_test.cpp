@@ -92,6 +92,25 @@ TEST_CASE("a piece is a run of its own: with its model, its state and its costs"
   CHECK_FALSE(cell.local);
 }
 
+TEST_CASE("without a piece there is nothing to train, and memory is taken by programs and others' calls alone") {
+  RunManifest manifest;
+  manifest.run_id = "fox";
+  manifest.model = two_layers_of(2, 2, 2);
+  manifest.flops_per_sample = flops_per_sample(manifest.model);
+  const RunManifest none = piece_of(piece_of(manifest, kTrunk), kNoPiece);
+  CHECK(none.run_id == "fox");
+  CHECK(parameter_count(none.model) == 0);
+  CHECK(state_size(none) == 0);
+  CHECK(check_manifest(none).error().message == check_manifest(manifest).error().message);
+  const MemoryNeeds needs = memory_needs(none), of_cell = memory_needs(piece_of(manifest, 0));
+  CHECK(needs.total() == needs.programs + needs.activations);
+  CHECK(needs.activations == of_cell.activations);
+  CHECK((computes_tasks(none.model) && computes_tasks(trunk_of(manifest.model))));
+  CHECK_FALSE(computes_tasks(manifest.model));
+  CHECK(cells_of(none.model) == cells_of(manifest.model));
+  CHECK(piece_of(none, 1).flops_per_sample == piece_of(manifest, 1).flops_per_sample);
+}
+
 TEST_CASE("where cells step on arrival, each holder has the optimizer, and a round leads to the mean") {
   RunManifest manifest;
   manifest.model = two_layers_of(2, 2, 2);
