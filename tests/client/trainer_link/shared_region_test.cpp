@@ -62,7 +62,7 @@ TEST_CASE("memory that is not such a region is refused") {
 }
 
 TEST_CASE("more memory than there is, or nonsense, is refused before anything is mapped") {
-  CHECK(SharedRegion::create({0, 2}).ok());  // of a trainer without a piece
+  CHECK(SharedRegion::create({0, 2}).ok());  // a trainer without a piece
   CHECK_FALSE(SharedRegion::create({std::size_t{1} << 60, 2}).ok());
   CHECK_FALSE(SharedRegion::create({1, -1}).ok());
 }
