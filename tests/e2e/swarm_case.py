@@ -26,10 +26,10 @@ TRAIN_BYTES = 200_000
 HELD_OUT_BYTES = 4_000
 
 
-def small_corpus(train_bytes=TRAIN_BYTES):
+def small_corpus(train_bytes=TRAIN_BYTES, held_out_bytes=HELD_OUT_BYTES):
     corpus = text.load_corpus()
     again = -(-train_bytes // len(corpus.train))
-    return text.Corpus((again * corpus.train)[:train_bytes], corpus.held_out[:HELD_OUT_BYTES])
+    return text.Corpus((again * corpus.train)[:train_bytes], corpus.held_out[:held_out_bytes])
 
 
 class SwarmCase(unittest.TestCase):
@@ -39,6 +39,7 @@ class SwarmCase(unittest.TestCase):
     HOST = "127.0.0.1"
     SETTINGS = {}  # in addition to those above
     TRAIN_BYTES = TRAIN_BYTES
+    HELD_OUT_BYTES = HELD_OUT_BYTES
 
     @classmethod
     def setUpClass(cls):
@@ -49,7 +50,7 @@ class SwarmCase(unittest.TestCase):
         cls.swarm = Swarm(cls.folder, cls.VOLUNTEERS, cls.HOST, threads=1)
         cls.prepare()
         cls.addClassCleanup(cls.swarm.stop)
-        cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES))
+        cls.swarm.create("End to end", {**SETTINGS, **cls.SETTINGS}, small_corpus(cls.TRAIN_BYTES, cls.HELD_OUT_BYTES))
 
     @classmethod
     def prepare(cls):
