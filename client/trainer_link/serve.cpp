@@ -99,10 +99,10 @@ class Workplace {
     const bool programs_run = hides_files(start.limits);  // confinement forbids this check
     const GraphicsCards cards = open_cards(start.limits, parts);
     const bool has_card = !cards.devices.empty();
+    if (parts.warm_up) parts.warm_up(start.limits.threads);
     STARLING_TRY(limit_resources(start.limits.memory_bytes, has_card));
     std::string confinement = "not confined";
     if (start.limits.sandbox) {
-      if (!programs_run && parts.warm_up) parts.warm_up(start.limits.threads);
       STARLING_ASSIGN(confinement, enter_sandbox({.graphics_card = has_card, .landlock = start.limits.landlock}));
     }
     TrainerResources resources;

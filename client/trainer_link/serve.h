@@ -57,8 +57,9 @@ struct TrainerParts {
   // one; or why there are none, for people.
   std::function<Result<std::vector<std::string>>(int gpu_memory_percent)> open_graphics_cards;
   std::function<Result<MadeTrainer>(const TrainerResources&)> make_trainer;
-  // Computes a little with as many threads, so that libraries open now whatever files they open at first use: called
-  // before this process is confined so that it opens none (there is no Landlock). Empty: there is no need.
+  // Computes a little with as many threads, so that libraries open now whatever files they open at first use, and take
+  // what memory they wait for, maybe for ever, where it is used up. Called before this process is limited and confined.
+  // Empty: there is no need.
   std::function<void(int threads)> warm_up = {};
 };
 

@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "client/models/matrix.h"
@@ -17,8 +18,11 @@ void set_up_process(int threads, wire::Precision precision) {
   constexpr int kKeptFree = 1 << 30;
   ::mallopt(M_MMAP_THRESHOLD, kMappedFrom);
   ::mallopt(M_TRIM_THRESHOLD, kKeptFree);
-  at::set_num_threads(threads);
-  models::set_matrix_threads(threads);
+  static int threads_set = 0;
+  if (std::exchange(threads_set, threads) != threads) {  // it starts threads, and would do so each time
+    at::set_num_threads(threads);
+    models::set_matrix_threads(threads);
+  }
   // "fp32" means it: LibTorch would let cuDNN's convolutions round their operands to TF32, a thousandth off, on cards
   // that have it. A run whose precision is bf16 computes the products that bear it in bf16, and only those.
   const bool rounds_operands = precision == wire::Precision::tf32;

@@ -10,7 +10,8 @@ namespace starling::training {
 // is that.
 void set_up_process(int threads, wire::Precision precision = wire::Precision::fp32);
 
-// Computes a little of everything with as many threads: a library that opens files at its first use does that here.
+// Computes a little of everything with as many threads. A library that opens files at its first use does that here, and
+// one that starts threads or takes buffers, for which pthreadpool and OpenBLAS wait for ever where memory is used up.
 void warm_up(int threads);
 
 }  // namespace starling::training

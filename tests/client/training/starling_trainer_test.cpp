@@ -90,6 +90,15 @@ double train(TrainerProcess& trainer, RoundIndex from, RoundIndex to) {
   return loss;
 }
 
+// The process's private memory, to which the limit applies.
+std::uint64_t private_bytes(int pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmData:")) return std::stoull(line.substr(7)) * 1024;
+  }
+  return 0;
+}
+
 constexpr wire::SampleRange kAudited{0, 0, 0, kBatch};
 
 // The gradient of the audited samples at the replica's parameters.
@@ -267,6 +276,29 @@ TEST_CASE("a micro-batch that memory does not hold is computed in pieces") {
   if (!report.ok()) FAIL(report.error().message);
   CHECK(report->samples == 16);
   CHECK(trainer.view().deaths == 0);
+}
+
+TEST_CASE(
+    "a trainer that gets too little memory for its libraries says so, or does with less, and never waits for it") {
+  auto made = TrainerProcess::create(options_of_a_small_run());
+  REQUIRE(made.ok());
+  REQUIRE((*made)->evaluate().ok());
+  const std::uint64_t used = private_bytes((*made)->view().pid);
+  REQUIRE(used > 0);
+  int refused = 0;
+  for (std::uint64_t less = 0; less < 5; ++less) {
+    TrainerProcessOptions options = options_of_a_small_run();
+    options.limits.memory_bytes = used - std::min(used / 2, less * 12'000'000);
+    auto limited = TrainerProcess::create(std::move(options));
+    REQUIRE(limited.ok());
+    std::vector<float> gradient((*limited)->layout().parameter_count);
+    const auto report = (*limited)->train_batch({0, 0, 0, kBatch}, gradient);
+    if (report.ok()) continue;
+    ++refused;
+    INFO(report.error().message);
+    CHECK(report.error().code != ErrorCode::deadline_exceeded);
+  }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("a sample that memory does not hold is told in words, by a trainer that lives on") {
