@@ -31,7 +31,6 @@ namespace {
 // The ledger's own bounds on a line; far above anything plausible.
 constexpr double kMicroCreditMax = 1e12;
 constexpr Duration kDealEvery = std::chrono::milliseconds(250);
-constexpr SampleCount kRoundsAhead = 3;  // core::ReceiptBook: callers confirm a cell's round about one round later
 constexpr double kNatsPerBit = 0.69314718055994530942;
 
 db::MicroCredit micro_credit(double flops_per_sample, SampleCount samples) {
@@ -255,8 +254,8 @@ Status RunService::activate(const db::Run& run) {
   const bool is_cut = wire::has_cells(manifest->model);
   std::shared_ptr<core::ReceiptBook> receipts;
   if (is_cut) {
-    receipts = std::make_shared<core::ReceiptBook>(wire::cells_of(manifest->model).size(),
-                                                   kRoundsAhead * manifest->target_batch_size, parts_.hosts);
+    receipts = std::make_shared<core::ReceiptBook>(
+        wire::cells_of(manifest->model).size(), core::kReceiptRoundsAhead * manifest->target_batch_size, parts_.hosts);
   }
   auto active = take_up(run, is_cut ? wire::piece_of(*manifest, wire::kTrunk) : *manifest, std::move(signer), receipts);
   if (!active) return active.error().prefixed(what);

@@ -21,6 +21,9 @@
 
 namespace starling::core {
 
+// Rounds whose samples an account may be ahead in a cell: callers confirm a cell's round about one round later.
+constexpr SampleCount kReceiptRoundsAhead = 3;
+
 class ReceiptBook {
  public:
   // ahead: samples that an account may be ahead in a cell. `hosts` outlives this object.

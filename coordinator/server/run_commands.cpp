@@ -47,8 +47,10 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
   fmt::print("run '{}' is ready, paused\n", manifest.run_id);
   fmt::print("  model     {} parameters, {:.3g} GFLOP per sample\n", wire::parameter_count(manifest.model),
              manifest.flops_per_sample / 1e9);
+  const bool is_cut = wire::has_cells(manifest.model);
+  const wire::RunManifest whole_or_trunk = is_cut ? wire::piece_of(manifest, wire::kTrunk) : manifest;
   fmt::print("  memory    {:.1f} GB of each volunteer's computer, at the least\n",
-             wire::memory_needs(manifest).total() / 1e9);
+             wire::memory_needs(whole_or_trunk).total() / 1e9);
   const wire::DataOptions& data = manifest.data;
   const bool bytes = data.kind == wire::DataKind::bytes;
   std::int64_t train = bytes ? data.train.bytes : data.train_items;
@@ -60,11 +62,12 @@ void print_created(const wire::RunManifest& manifest, const std::filesystem::pat
     fmt::print("  shards    {}, from {}\n", data.shards.size(),
                data.mirrors.empty() ? "this coordinator" : fmt::format("{} mirrors", data.mirrors.size()));
   }
-  if (wire::has_cells(manifest.model)) {
+  if (is_cut) {
     fmt::print(
-        "  cells     {}, each for {} volunteers to hold; everybody who trains holds {:.2f} of {:.2f} million "
-        "parameters\n",
+        "  cells     {}, each for {} volunteers to hold, {:.2f} GB of memory; everybody who trains holds {:.2f} of "
+        "{:.2f} million parameters beside them, and a computer without memory for these holds cells alone\n",
         wire::cells_of(manifest.model).size(), manifest.model.experts.cells.holders,
+        static_cast<double>(wire::held_bytes(manifest, 0)) / 1e9,
         static_cast<double>(wire::parameter_count(wire::trunk_of(manifest.model))) / 1e6,
         static_cast<double>(wire::parameter_count(manifest.model)) / 1e6);
   }

@@ -33,7 +33,7 @@ MODELS = ("gpt", "moe")
 # The mixture of experts: sixteen experts with 1.6 of its 1.8 million parameters, in eight cells.
 MOE_VOLUNTEERS = 5
 MOE_CELLS_EACH = 4  # a volunteer has memory for half of them
-MOE_CELL_BYTES = 6.5e6  # that holding one takes: its state, and all vectors of its gradients
+MOE_CELL_BYTES = 5.6e6  # that holding one takes: its state, and all vectors of its gradients
 MOE_SAMPLES_PER_CORE_S = 40
 
 

@@ -13,7 +13,6 @@ namespace {
 // The book's own bounds are 11 s, from which on a volunteer is dealt nothing, and 30 s, when it is forgotten.
 constexpr Duration kHeard = std::chrono::seconds(10);
 constexpr Duration kDealEvery = std::chrono::milliseconds(250);
-constexpr SampleCount kRoundsAhead = 3;
 
 }  // namespace
 
@@ -23,7 +22,7 @@ CellDealer::CellDealer(Scheduler& scheduler, const CellSwarmOptions& options, co
       options_(options),
       checks_(checks),
       hosts_(hosts),
-      samples_ahead_(kRoundsAhead * run.target_batch_size) {
+      samples_ahead_(core::kReceiptRoundsAhead * run.target_batch_size) {
   plan_.holders = options.holders;
   for (wire::CellIndex cell = 0; cell < std::ssize(wire::cells_of(run.model)); ++cell) {
     plan_.bytes.push_back(wire::held_bytes(run, cell));
