@@ -44,7 +44,7 @@ class CoordinatorSource final : public ShardSource {
 // Returns null where the run has no shards.
 Result<std::unique_ptr<ShardKeeper>> make_shard_keeper(const RunInputs& inputs, CorrectedClock& clock) {
   const PreparedRun& prepared = inputs.prepared;
-  if (prepared.manifest.data.shards.empty() || prepared.train_file.empty()) return std::unique_ptr<ShardKeeper>();
+  if (prepared.manifest.data.shards.empty() || !prepared.has_data()) return std::unique_ptr<ShardKeeper>();
   STARLING_ASSIGN(storage::ShardCache cache,
                   storage::ShardCache::open(prepared.shards, prepared.shard_bytes_needed, prepared.disk_bytes_left));
   ShardKeeperOptions options;
@@ -65,7 +65,7 @@ Result<std::unique_ptr<trainer_link::TrainerProcess>> make_trainer(const RunOpti
   trainer_link::TrainerProcessOptions process;
   process.program = options.trainer_program;
   process.manifest = prepared.manifest;
-  if (prepared.train_file.empty()) return trainer_link::TrainerProcess::create(std::move(process));
+  if (!prepared.has_data()) return trainer_link::TrainerProcess::create(std::move(process));
   if (shards == nullptr) {
     STARLING_ASSIGN(process.train_data, open_data(prepared.train_file));
   } else {
@@ -136,7 +136,7 @@ Result<RunParts> open_run(CorrectedClock& clock, const RunOptions& options, cons
       storage::PreviousState(inputs.files.dir()),
   };
   session::InitialState initial;
-  if (layout.parameter_count > 0) {
+  if (prepared.has_data()) {
     STARLING_ASSIGN(initial, load_state(prepared.manifest, *trainer.process, state));
   }
   STARLING_ASSIGN(storage::RoundJournal journal,

@@ -216,7 +216,7 @@ Result<PreparedRun> prepare_run(const storage::Project& project, storage::Projec
   }
   options.judge(refusal);
   if (refusal) return Error{ErrorCode::failed_precondition, refusal->reason};
-  if (run.manifest.model.experts.piece == wire::kNoPiece) return run;
+  if (!run.has_data()) return run;
   const std::filesystem::path folder = files.dir() / "artefacts";
   STARLING_TRY(ensure_directory(folder));
   const wire::DataOptions& data = run.manifest.data;

@@ -35,6 +35,8 @@ struct PreparedRun {
   std::int64_t cell_bytes = 0;            // memory for cells of the model, where it has some
   std::int64_t desk_bytes = 0;            // memory for values of others' calls there
   net::AddressPolicy addresses;           // the addresses that the run's plans and mirrors may make this computer dial
+  // Samples are computed here: there are files of data.
+  [[nodiscard]] bool has_data() const { return manifest.model.experts.piece != wire::kNoPiece; }
 };
 
 // Limits of this computer, and the functions by which a preparation reports and asks. All are called on the thread that

@@ -11,7 +11,6 @@ import programs
 import suite
 from swarm_case import RUN_ID, SwarmCase
 
-UNSHARE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
 INSIDE = "STARLING_PRIVATE_MOUNTS"
 # The coordinator sets aside a reserve of 16 MB if there is room for four of them.
 COORDINATOR_DISK_MB = 96
@@ -22,9 +21,9 @@ def enter_private_mounts():
     """Starts this script again in a mount namespace of its own. If that is not allowed, the tests are skipped."""
     if INSIDE in os.environ:
         return
-    probe = subprocess.run([*UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False)
+    probe = subprocess.run([*programs.UNSHARE, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False)
     if probe.returncode == 0:
-        os.execvpe(UNSHARE[0], [*UNSHARE, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
+        os.execvpe(programs.UNSHARE[0], [*programs.UNSHARE, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
 
 
 class SmallDisk:

@@ -2,7 +2,6 @@
 """A computer that is too small for the part of a model that everybody computes with holds experts for the others. It sees
 a machine of less memory: that takes root or user namespaces."""
 
-import os
 import subprocess
 import unittest
 
@@ -10,7 +9,6 @@ import programs
 import suite
 from cells_test import CellsCase
 
-UNSHARE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
 PROGRAMS_BYTES = 264e6  # of the programs, and for the values of calls
 LITTLE_BYTES = 150e6  # more than all cells take, and less than the trunk
 MEMORY = "/proc/meminfo"
@@ -18,7 +16,7 @@ MEMORY = "/proc/meminfo"
 
 def with_memory(path, command):
     """The command, as it runs on a machine whose memory this file describes."""
-    return [*UNSHARE, "sh", "-c", f'mount --bind {path} {MEMORY} && exec "$@"', "sh", *command]
+    return [*programs.UNSHARE, "sh", "-c", f'mount --bind {path} {MEMORY} && exec "$@"', "sh", *command]
 
 
 def may_mount():

@@ -24,6 +24,10 @@ POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
 
 
+# Begins a command that gets mounts of its own: that takes root or user namespaces.
+UNSHARE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+
+
 class ProgramError(Exception):
     """A program refused, or did not report in time."""
 
