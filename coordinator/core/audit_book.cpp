@@ -586,6 +586,10 @@ std::optional<RoundIndex> AuditBook::oldest_open() const {
   return oldest;
 }
 
+RoundIndex AuditBook::final_below(RoundIndex round) const {
+  return core::final_below(rules_.rate, std::min(round, oldest_open().value_or(round)));
+}
+
 std::vector<OwnersFinding> AuditBook::check_owners(TimePoint now) {
   std::vector<OwnersFinding> findings;
   for (Round& round : rounds_) {

@@ -113,6 +113,9 @@ class AuditBook {
   std::vector<AuditFinding> sweep(TimePoint now);
   // The oldest round whose work is being checked.
   [[nodiscard]] std::optional<RoundIndex> oldest_open() const;
+  // Credit of rounds before this one is final once `round` is decided: none that a check which is still open takes back
+  // if it finds its work false. 0: none yet, or all of it at once.
+  [[nodiscard]] RoundIndex final_below(RoundIndex round) const;
   // Checks the owners of rounds about which all has been told, or nothing more is waited for. After sweep().
   std::vector<OwnersFinding> check_owners(TimePoint now);
 

@@ -119,10 +119,7 @@ void AuditDesk::bind(wire::HeartbeatReply& reply) const {
   group.audit_commitment = book_.commitment(group.grid ? group.grid->id : group.id);
 }
 
-RoundIndex AuditDesk::final_below(RoundIndex round) const {
-  const RoundIndex below = core::final_below(settings_.manifest.round.audit_rate, round);
-  return std::min(below, book_.oldest_open().value_or(below));
-}
+RoundIndex AuditDesk::final_below(RoundIndex round) const { return book_.final_below(round); }
 
 void AuditDesk::on_call(const PeerId& peer, const wire::Heartbeat& heartbeat) {
   for (const wire::RoundReport& report : heartbeat.reports) book_.on_report(peer, report);

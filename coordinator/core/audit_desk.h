@@ -28,8 +28,7 @@ class AuditDesk {
   [[nodiscard]] Status can_take_part(const wire::Heartbeat& heartbeat) const;
   // Binds the plan that the reply brings to the number of its audits.
   void bind(wire::HeartbeatReply& reply) const;
-  // Credit of rounds before this one is final once `round` is decided: of none whose work is being checked. 0: none
-  // yet, or all of it at once.
+  // AuditBook::final_below
   [[nodiscard]] RoundIndex final_below(RoundIndex round) const;
   void on_call(const PeerId& peer, const wire::Heartbeat& heartbeat);
   // The round in work, which began with this state, is decided. plan: the one that dealt its group; null if none did.

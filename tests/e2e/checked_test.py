@@ -15,7 +15,8 @@ class Checked(SwarmCase):
     HONEST = 5
     WAYS = ("zeros", "half", "bit-flip")
     VOLUNTEERS = HONEST + len(WAYS)
-    SETTINGS = {"audit_rate": 1.0, "target_batch_size": 128, "model": LITTLE_MODEL}
+    # Rounds of half a second and more: a check takes seconds, and credit of 35 rounds waits.
+    SETTINGS = {"audit_rate": 1.0, "target_batch_size": 384, "model": LITTLE_MODEL}
 
     @classmethod
     def prepare(cls):

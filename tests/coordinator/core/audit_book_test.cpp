@@ -421,6 +421,29 @@ TEST_CASE("credit waits for the oldest round whose work is being checked") {
   CHECK_FALSE(group.book.oldest_open());
 }
 
+TEST_CASE("a check that takes rounds still takes back all that was not final when its round was decided") {
+  constexpr double kRate = 1.0 / 4;
+  Group group(5, {kRate});
+  group.members[0].contributes = [&](const std::vector<wire::SampleRange>& samples) {
+    return group.round < 60 ? sum_of(samples) : Vector(kFloats, 0.F);
+  };
+  RoundIndex final = 0;
+  int misses = 0;
+  while (group.round < 80) {
+    for (Group::Behaviour& member : group.members) member.answers = group.round % 3 == 2;
+    final = std::max(final, group.book.final_below(group.round));
+    group.findings.clear();
+    group.play_round();
+    for (const AuditFinding& finding : group.findings) {
+      if (finding.finding.verdict != AuditCase::Verdict::missed) continue;
+      ++misses;
+      CHECK(final <= final_below(kRate, finding.round));
+    }
+  }
+  CHECK(misses > 0);
+  CHECK(final > 0);
+}
+
 TEST_CASE("a member that does not tell what its work is made of is out, and one that rarely does not is not") {
   using Terms = std::optional<wire::OwnTerms>;
   const std::vector<std::function<Terms(RoundIndex)>> lies = {
