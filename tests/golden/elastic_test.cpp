@@ -21,6 +21,7 @@
 #include "shared/state/initial_state.h"
 #include "tests/client/averaging/in_memory_group.h"
 #include "tests/golden/tiny_text.h"
+#include "tests/support/suite_form.h"
 
 using namespace starling;
 using averaging::AveragingOutcome;
@@ -291,6 +292,8 @@ double difference_after_all_rounds(const wire::RunManifest& manifest, const std:
 
 TEST_CASE("fifty rounds of unequal peers that join, leave and die end where one process with all their samples ends") {
   for (const wire::OptimizerKind optimizer : all_values<wire::OptimizerKind>()) {
+    const bool is_usual = optimizer == wire::OptimizerKind::adamw || optimizer == wire::OptimizerKind::muon;
+    if (!is_usual && !starling::testing::is_long_suite()) continue;
     CAPTURE(word_of(optimizer));
     CHECK(difference_after_all_rounds(tiny_run(optimizer), words(3000)) <= 1e-5);
   }

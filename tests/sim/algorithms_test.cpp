@@ -5,6 +5,7 @@
 #include "shared/manifest/algorithms.h"
 #include "tests/sim/swarm.h"
 #include "tests/sim/swarm_manifest.h"
+#include "tests/support/suite_form.h"
 
 using namespace starling;
 using namespace starling::sim;
@@ -34,7 +35,7 @@ SwarmResult run(const SwarmOptions& options) {
 
 TEST_CASE("every algorithm trains through faults, and no invariant breaks") {
   for (const manifest::Algorithm& algorithm : manifest::algorithms()) {
-    for (const std::uint64_t seed : {1, 2}) {
+    for (std::uint64_t seed = 1; seed <= starling::testing::times(1U, 2U); ++seed) {
       CAPTURE(algorithm.name);
       CAPTURE(seed);
       SwarmOptions options = options_of(algorithm.name, seed);

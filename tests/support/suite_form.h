@@ -5,10 +5,13 @@
 
 namespace starling::testing {
 
-// Returns the count for the suite that runs; `./dev test --long` sets STARLING_LONG.
+// `./dev test --long` sets STARLING_LONG.
+inline bool is_long_suite() { return std::getenv("STARLING_LONG") != nullptr; }
+
+// Returns the count for the suite that runs.
 template <typename Count>
 Count times(Count in_short, Count in_long) {
-  return std::getenv("STARLING_LONG") != nullptr ? in_long : in_short;
+  return is_long_suite() ? in_long : in_short;
 }
 
 }  // namespace starling::testing

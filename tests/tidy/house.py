@@ -72,7 +72,7 @@ ARROWS = {
     # These folders look at the whole product from outside.
     "tests/sim": ["client/*", "coordinator/*", "shared/*", "tests/client/averaging", "tests/plots", "tests/support"],
     "tests/bench": ["client/*", "coordinator/*", "db/*", "shared/*", "tests/netlab", "tests/plots", "tests/support"],
-    "tests/golden": ["client/*", "shared/*", "tests/client/averaging"],
+    "tests/golden": ["client/*", "shared/*", "tests/client/averaging", "tests/support"],
     "tests/fuzz": ["client/*", "coordinator/*", "shared/*", "tests/support"],
     "tests/e2e": ["client/*", "shared/*", "tests/client/averaging"],
 }

@@ -18,13 +18,14 @@
 #include "shared/base/verify.h"
 #include "shared/run/model_layout.h"
 #include "tests/client/training/data_files.h"
+#include "tests/support/suite_form.h"
 
 namespace {
 
 using namespace starling;
 
 constexpr SampleCount kSamples = 16;
-constexpr RoundIndex kRounds = 40;
+const RoundIndex kRounds = starling::testing::times<RoundIndex>(12, 40);
 
 wire::RunManifest manifest_of(wire::Architecture architecture) {
   wire::RunManifest manifest;
