@@ -25,6 +25,7 @@ constexpr double kErrorInt4 = 0.58;
 constexpr Duration kPatienceMin = std::chrono::seconds(60);
 constexpr Duration kPatienceMax = std::chrono::minutes(10);
 constexpr int kPatienceRounds = 4;
+constexpr Duration kCreditWaits = std::chrono::seconds(60);
 
 double codec_error(wire::Codec codec) {
   switch (codec) {
@@ -119,7 +120,14 @@ void AuditDesk::bind(wire::HeartbeatReply& reply) const {
   group.audit_commitment = book_.commitment(group.grid ? group.grid->id : group.id);
 }
 
-RoundIndex AuditDesk::final_below(RoundIndex round) const { return book_.final_below(round); }
+RoundIndex AuditDesk::final_below(RoundIndex round) const {
+  const RoundIndex below = book_.final_below(round);
+  return decided_.empty() ? below : std::min(below, decided_.front().first);
+}
+
+void AuditDesk::forget_decided(TimePoint now) {
+  while (!decided_.empty() && decided_.front().second + kCreditWaits <= now) decided_.pop_front();
+}
 
 void AuditDesk::on_call(const PeerId& peer, const wire::Heartbeat& heartbeat) {
   for (const wire::RoundReport& report : heartbeat.reports) book_.on_report(peer, report);
@@ -128,6 +136,9 @@ void AuditDesk::on_call(const PeerId& peer, const wire::Heartbeat& heartbeat) {
 
 void AuditDesk::on_decided(TimePoint now, const Round& round, const MemberTable& members, const LeaseBook* leases) {
   if (!active()) return;
+  forget_decided(now);
+  decided_.emplace_back(round.round, now);
+  newest_ = round.round;
   for (const wire::Contribution& line : round.decision.credited) {
     const auto account = settings_.known_hosts.account_of(line.peer);
     if (account && book_.keeps_out(line.peer, round.round)) late_.push_back({line.peer, *account, round.round, "", {}});
@@ -191,6 +202,7 @@ std::vector<PeerId> AuditDesk::sweep(TimePoint now, WallTime wall, const MemberT
                                      std::vector<StoreOp>& ops) {
   std::vector<PeerId> liars;
   if (!active()) return liars;
+  forget_decided(now);
   for (const PeerId& peer : book_.asked()) {
     if (members.find(peer) == nullptr) book_.on_gone(peer);
   }
@@ -230,15 +242,14 @@ void AuditDesk::conclude(const AuditFinding& finding, WallTime wall, std::vector
                      : "for the first time: it is told";
     const std::string reason =
         fmt::format("round {}: others computed something else from the same samples", finding.round);
-    ops.emplace_back(CreditVoided{claim.peer, claim.account,
-                                  core::final_below(settings_.manifest.round.audit_rate, finding.round), reason, wall});
+    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below(newest_), reason, wall});
     if (finding.consequence == Consequence::banned) ops.emplace_back(AccountBanned{claim.account, reason, wall});
   }
   if (finding.untold_too_often) {
     stored.why += ", too often: it is out for a while";
-    ops.emplace_back(
-        CreditVoided{claim.peer, claim.account, core::final_below(settings_.manifest.round.audit_rate, finding.round),
-                     fmt::format("round {}: what it was made of was not told, too often", finding.round), wall});
+    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below(newest_),
+                                  fmt::format("round {}: what it was made of was not told, too often", finding.round),
+                                  wall});
   }
   ops.emplace_back(std::move(stored));
 }

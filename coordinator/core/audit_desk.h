@@ -1,6 +1,8 @@
 // Audits in the run: brings the book what happens in rounds, and its findings into the ledger and the plans. Pure.
 #pragma once
 
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include "coordinator/core/audit_book.h"
@@ -28,7 +30,7 @@ class AuditDesk {
   [[nodiscard]] Status can_take_part(const wire::Heartbeat& heartbeat) const;
   // Binds the plan that the reply brings to the number of its audits.
   void bind(wire::HeartbeatReply& reply) const;
-  // AuditBook::final_below
+  // See AuditBook. A check takes seconds, however short rounds are: no credit is final before a minute.
   [[nodiscard]] RoundIndex final_below(RoundIndex round) const;
   void on_call(const PeerId& peer, const wire::Heartbeat& heartbeat);
   // The round in work, which began with this state, is decided. plan: the one that dealt its group; null if none did.
@@ -52,11 +54,14 @@ class AuditDesk {
   [[nodiscard]] RoundMember audited_member(TimePoint now, const Round& round, const wire::GroupMember& place,
                                            const MemberTable& members, const LeaseBook* leases) const;
   void conclude(const AuditFinding& finding, WallTime wall, std::vector<StoreOp>& ops);
+  void forget_decided(TimePoint now);
 
   const RunSettings& settings_;
   AuditBook book_;
   std::vector<CreditVoided> late_;  // credit of members that are out, in rounds that were planned before
   std::int64_t owners_off_ = 0;     // rounds in which an owner's part was off
+  RoundIndex newest_ = 0;           // the last one that was decided
+  std::deque<std::pair<RoundIndex, TimePoint>> decided_;  // during the last minute
 };
 
 }  // namespace starling::core

@@ -15,8 +15,7 @@ class Checked(SwarmCase):
     HONEST = 5
     WAYS = ("zeros", "half", "bit-flip")
     VOLUNTEERS = HONEST + len(WAYS)
-    # A check takes seconds, and credit of 35 rounds waits: these are not over before.
-    SETTINGS = {"audit_rate": 1.0, "target_batch_size": 256, "model": LITTLE_MODEL}
+    SETTINGS = {"audit_rate": 1.0, "target_batch_size": 128, "model": LITTLE_MODEL}
 
     @classmethod
     def prepare(cls):

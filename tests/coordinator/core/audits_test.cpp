@@ -1,6 +1,7 @@
 // Audits in a run: what members are told, and who is refused. Rounds with audits are played in tests/sim.
 #include <doctest/doctest.h>
 
+#include "coordinator/core/audit_standing.h"
 #include "shared/protocol/heartbeat.h"
 #include "shared/protocol/heartbeat_reply.h"
 #include "tests/coordinator/core/swarm_harness.h"
@@ -39,6 +40,24 @@ TEST_CASE("plans of audited runs bind the coordinator, and plans of others do no
       CHECK(member.last_reply.kept.audits.checked.has_value() == audited);
     }
   }
+}
+
+TEST_CASE("no credit is final before a minute, however short rounds are") {
+  wire::RunManifest manifest = audited_manifest();
+  manifest.round.audit_rate = 1;  // 35 rounds
+  Swarm swarm(manifest);
+  for (int i = 1; i <= 4; ++i) swarm.add(i);
+  swarm.run_for(std::chrono::seconds(180));
+  REQUIRE(swarm.decided.size() > 70);
+  bool is_later_than_rounds = false;
+  for (const RoundDecided& decided : swarm.decided) {
+    is_later_than_rounds |= decided.final_below < final_below(1, decided.round);
+    for (const RoundDecided& earlier : swarm.decided) {
+      if (earlier.round < decided.final_below) CHECK(earlier.wall.unix_ms + 60'000 <= decided.wall.unix_ms);
+    }
+  }
+  CHECK(is_later_than_rounds);
+  CHECK(swarm.decided.back().final_below > 0);
 }
 
 TEST_CASE("a program that is too old to be checked is told so, in audited runs alone, and is no liar") {
