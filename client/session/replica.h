@@ -62,6 +62,8 @@ class Replica {
     told_ = held_;
     chain_.on_told();
   }
+  // See StateChain.
+  [[nodiscard]] std::optional<Digest> result_of(RoundIndex round) const { return chain_.result_of(round); }
   // Keeps what is known of the swarm's states for the next session.
   void remember() const { chain_.remember(); }
   // The replica has stepped. The state before is kept by the Mediator until that step is known to count.

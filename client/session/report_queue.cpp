@@ -1,5 +1,6 @@
 #include "client/session/report_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "shared/protocol/limits.h"
@@ -21,9 +22,26 @@ void ReportQueue::settle(RoundIndex below) {
   while (!reports_.empty() && reports_.front().round < below) reports_.pop_front();
 }
 
-void ReportQueue::clear() {
-  reports_.clear();
-  told_below_ = 0;
+std::size_t ReportQueue::drop(RoundIndex from) {
+  told_below_ = std::min(told_below_, from);
+  return std::erase_if(reports_, [from](const wire::RoundReport& report) { return report.round >= from; });
+}
+
+RoundIndex ReportQueue::sure_below(const StateName& swarm) const {
+  if (reports_.empty() || reports_.front().round >= swarm.round) return swarm.round;
+  const bool led_there = std::ranges::any_of(reports_, [&swarm](const wire::RoundReport& report) {
+    return report.round + 1 == swarm.round && report.state_digest == swarm.digest;
+  });
+  return led_there ? swarm.round : reports_.front().round;
+}
+
+std::optional<RoundIndex> ReportQueue::first_apart(
+    const std::function<std::optional<Digest>(RoundIndex round)>& result_of) const {
+  for (const wire::RoundReport& report : reports_) {
+    const std::optional<Digest> swarm = result_of(report.round);
+    if (swarm && *swarm != report.state_digest) return report.round;
+  }
+  return std::nullopt;
 }
 
 std::vector<wire::RoundReport> ReportQueue::tell() {

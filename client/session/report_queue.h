@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "client/session/state_chain.h"
 #include "client/session/trainer.h"
 #include "shared/base/ids.h"
 #include "shared/protocol/round_report.h"
@@ -23,8 +25,16 @@ class ReportQueue {
   void add(wire::RoundReport report);
   // Rounds below this are settled.
   void settle(RoundIndex below);
-  // Drops all: their rounds do not count.
-  void clear();
+  // Rounds from this one on do not count. Returns the number of reports that are dropped.
+  std::size_t drop(RoundIndex from);
+
+  // Results of rounds below this are in the swarm's present state, which one of them led to; those of others may be in
+  // another one.
+  [[nodiscard]] RoundIndex sure_below(const StateName& swarm) const;
+  // Returns the first round that led to another state here than in the swarm. result_of: the state that a round led to
+  // there, where it is known.
+  [[nodiscard]] std::optional<RoundIndex> first_apart(
+      const std::function<std::optional<Digest>(RoundIndex round)>& result_of) const;
 
   // Returns the oldest ones for the heartbeat that goes out now, as many as it may carry, at least one if there is one.
   // They are told until they are settled; what a report measured of others, which is long, until it was heard: a

@@ -3,16 +3,54 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <variant>
 
 #include "client/session/session.h"
 #include "shared/protocol/heartbeat_reply.h"
 
 namespace starling::session {
+namespace {
+
+bool is_known(Replica::Verdict verdict) {
+  using enum Replica::Verdict;
+  return verdict == current || verdict == renumbered || verdict == foreign || verdict == lost;
+}
+
+void settle_below(RoundIndex round, ReportQueue& reports, Replica& replica, Session::Mediator& mediator) {
+  reports.settle(round);
+  mediator.forget_reports(round);
+  if (replica.forget_previous(round)) mediator.forget_previous_state();
+}
+
+// Results from this round on do not count. Returns how many there are.
+std::size_t withdraw(RoundIndex from, ReportQueue& reports, Session::Mediator& mediator) {
+  const std::size_t dropped = reports.drop(from);
+  if (dropped > 0) mediator.withdraw_reports(from);
+  return dropped;
+}
+
+std::string void_results(std::size_t count, RoundIndex from, std::string_view why) {
+  return fmt::format("{} result(s) from round {} on do not count: {}", count, from, why);
+}
+
+}  // namespace
 
 void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply) {
   if (cycle_.is_busy() || reply.state_digest.is_zero()) return;  // it is judged when that is over
-  switch (replica_.judge(now, reply, !reports_.empty())) {
+  const Replica::Verdict verdict = replica_.judge(now, reply, !reports_.empty());
+  if (is_known(verdict)) {
+    // So are the results that the swarm has gone on from. One of another group does not count, even if this member was
+    // too busy to be told so while its round lasted.
+    if (const auto apart = reports_.first_apart([this](RoundIndex round) { return replica_.result_of(round); })) {
+      const std::size_t dropped = withdraw(*apart, reports_, mediator_);
+      totals_.rounds_failed += static_cast<std::int64_t>(dropped);
+      told_.void_results.warning(now, void_results(dropped, *apart, "the others went on from other results"));
+    }
+    settle_below(std::min(reply.acknowledged_rounds, reply.round), reports_, replica_, mediator_);
+  }
+  switch (verdict) {
     case Replica::Verdict::open:
     case Replica::Verdict::current:
     case Replica::Verdict::foreign:
@@ -41,18 +79,15 @@ void Session::take_sync_verdict(TimePoint now, const wire::HeartbeatReply& reply
 // The coordinator has settled all rounds below acknowledged_rounds. It has given up those from its current round on:
 // their results are void, and their samples are computed again.
 void Session::settle_reports(TimePoint now, const wire::HeartbeatReply& reply) {
-  const RoundIndex counted = std::min(reply.acknowledged_rounds, reply.round);
-  const bool is_void = reply.acknowledged_rounds > reply.round && !cycle_.is_busy();
-  reports_.settle(counted);
-  mediator_.forget_reports(counted);
-  if (replica_.forget_previous(counted)) mediator_.forget_previous_state();
-  if (!is_void || reports_.empty()) return;
-  totals_.rounds_failed += static_cast<std::int64_t>(reports_.size());
-  told_.void_results.warning(
-      now, fmt::format("{} result(s) from round {} on do not count: their groups came to no decision", reports_.size(),
-                       reports_.first_round()));
-  reports_.clear();
-  mediator_.withdraw_reports(reply.round);
+  const StateName swarm{reply.round, reply.state_digest};
+  const RoundIndex sure = swarm.digest.is_zero() ? reply.round : reports_.sure_below(swarm);
+  settle_below(std::min({reply.acknowledged_rounds, reply.round, sure}), reports_, replica_, mediator_);
+  if (reply.acknowledged_rounds <= reply.round || cycle_.is_busy()) return;
+  reports_.settle(reply.round);
+  const std::size_t dropped = withdraw(reply.round, reports_, mediator_);
+  if (dropped == 0) return;
+  totals_.rounds_failed += static_cast<std::int64_t>(dropped);
+  told_.void_results.warning(now, void_results(dropped, reply.round, "their groups came to no decision"));
   if (!replica_.synced()) return;
   replica_.lose_sync(now, "the last round's group came to no decision");
   on_sync_lost(now);

@@ -62,6 +62,7 @@ Status StateChain::admit(const StateName& named, const std::optional<wire::State
                  fmt::format("the signatures lead to another state, of round {}", newest.round)};
   }
   STARLING_TRY(agree(proven));
+  path_ = proven.path;
   if (proven.statement.serial > trust_.known.serial) {
     log_info("the project states the state of round {} ({}); {} round(s) since are signed by members",
              proven.statement.round, wire::to_string(proven.statement.cause), proven.path.size() - 1);
@@ -103,6 +104,13 @@ void StateChain::settle(const StateName& named, const wire::HeartbeatReply& repl
   proven_ = named;
   const bool newer = trust_.known.state.digest.is_zero() || named.round > trust_.known.state.round;
   if (newer && reply.acknowledged_rounds >= reply.round) trust_.known.state = named;
+}
+
+std::optional<Digest> StateChain::result_of(RoundIndex round) const {
+  for (std::size_t i = 1; i < path_.size(); ++i) {
+    if (path_[i].round == round + 1) return path_[i].digest;
+  }
+  return std::nullopt;
 }
 
 void StateChain::remember() const {

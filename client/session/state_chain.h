@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "shared/base/clock.h"
 #include "shared/base/ids.h"
@@ -61,6 +62,9 @@ class StateChain {
   [[nodiscard]] Verdict judge(TimePoint now, const Digest& held, const wire::HeartbeatReply& reply);
   // A sentence for the volunteer; empty if the last state was not refused.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  // The state that this round of the run led to, as its members have signed, if the last proof leads through it. After
+  // a loss the run may go on from another one, and the round counts all the same.
+  [[nodiscard]] std::optional<Digest> result_of(RoundIndex round) const;
 
   // Keeps what is known for the next session.
   void remember() const;
@@ -72,6 +76,7 @@ class StateChain {
 
   StateTrust trust_;
   StateName proven_;  // the last one that was proven, or that the coordinator named while it was here
+  std::vector<manifest::ProvenState> path_;  // the last proof's; the first one is the project's word
   bool wants_proof_ = false;
   bool asked_ = false;  // by the last heartbeat
   std::string refusal_;

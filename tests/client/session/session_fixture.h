@@ -121,6 +121,13 @@ struct Fixture {
                 std::move(initial), hands) {
     session.start(now);
   }
+  // The states of others have to be proven.
+  explicit Fixture(StateTrust trust)
+      : session(
+            {.run_id = "run", .self = peer(1), .micro_batch_size = 4, .listen_port = 7000, .trust = std::move(trust)},
+            {0, digest(1), {}}, hands) {
+    session.start(now);
+  }
 
   wire::HeartbeatReply reply(RoundIndex round, const Digest& state) const {
     wire::HeartbeatReply reply;

@@ -17,9 +17,39 @@ wire::HeartbeatReply void_round(const Fixture& f) {
   return reply;
 }
 
+// Believes each proof.
+StateTrust believing() {
+  StateTrust trust;
+  trust.verify = [](const wire::StateProof& proof) -> Result<manifest::ProvenStates> {
+    manifest::ProvenStates proven;
+    proven.statement.serial = 1;
+    for (const wire::StateLink& link : proof.links) proven.path.push_back({link.round, link.state_digest});
+    return proven;
+  };
+  trust.remember = [](const KnownState& /*known*/) {};
+  return trust;
+}
+
+// The coordinator's word that the swarm is at round 3, and a proof that leads there through this state of round 1.
+wire::HeartbeatReply two_rounds_on(const Fixture& f, const Digest& of_round_1) {
+  wire::HeartbeatReply reply = f.reply_with_donor(3, digest(9));
+  reply.acknowledged_rounds = 3;
+  reply.kept.state_proof.emplace();
+  for (const auto& [round, state] : {std::pair(0, digest(1)), {1, of_round_1}, {2, digest(8)}, {3, digest(9)}}) {
+    wire::StateLink& link = reply.kept.state_proof->links.emplace_back();
+    link.round = round;
+    link.state_digest = state;
+  }
+  return reply;
+}
+
 // A session at round 1, with the report of round 0 sent and not settled.
 struct Finished : Fixture {
-  explicit Finished(bool leased = false) : Fixture({0, digest(1), {}}, false, leased) {
+  explicit Finished(bool leased = false) : Fixture({0, digest(1), {}}, false, leased) { finish(leased); }
+  explicit Finished(StateTrust trust) : Fixture(std::move(trust)) { finish(false); }
+
+ private:
+  void finish(bool leased) {
     auto plain = reply(0, digest(1));
     if (leased) plain.leases = {{1, 0, 100, 40, 3}};
     hear(plain);
@@ -55,6 +85,50 @@ TEST_CASE("a result that does not count is withdrawn, and the volunteer returns 
   CHECK(f.hands.batches.back().round == 0);
   CHECK(f.hands.batches.back().first == f.hands.batches.front().first);
   CHECK(f.hands.batch_anew.back());
+}
+
+TEST_CASE("a result counts, though the run goes on from another state because that one was lost") {
+  Finished f;
+  auto reply = f.reply_with_donor(1, digest(9));
+  reply.acknowledged_rounds = 1;
+  f.hear(reply);
+  CHECK(f.hands.withdrawn.empty());
+  CHECK(f.session.view(f.now).reports_waiting == 0);
+  CHECK_FALSE(f.session.view(f.now).synced);
+}
+
+TEST_CASE("rounds later, a proof of the swarm's states tells whether a result counts; until then its report waits") {
+  for (const bool counts : {true, false}) {
+    CAPTURE(counts);
+    Finished f(believing());
+    const wire::HeartbeatReply proven = two_rounds_on(f, counts ? digest(2) : digest(7));
+    wire::HeartbeatReply named = proven;
+    named.kept.state_proof.reset();
+    f.hear(named);
+    CHECK(f.session.view(f.now).reports_waiting == 1);
+    CHECK(f.hands.forgotten == 0);
+    f.now += std::chrono::seconds(1);
+    f.session.on_timer(f.now);  // asks for the proof
+    f.hear(proven);
+    CHECK(f.session.view(f.now).reports_waiting == 0);
+    CHECK(f.hands.withdrawn == (counts ? std::vector<RoundIndex>{} : std::vector<RoundIndex>{0}));
+    CHECK(f.session.view(f.now).rounds_failed == (counts ? 0 : 1));
+    CHECK_FALSE(f.session.view(f.now).synced);
+  }
+}
+
+TEST_CASE("a member that averages settles no result that the swarm may not have gone on from") {
+  Finished f;
+  auto planned = f.reply(1, digest(2));
+  planned.acknowledged_rounds = 0;
+  planned.group = f.group(1);
+  f.hear(planned);
+  f.batch_done();
+  REQUIRE(f.hands.groups.size() == 2);
+  auto reply = f.reply_with_donor(3, digest(9));
+  reply.acknowledged_rounds = 3;
+  f.hear(reply);
+  CHECK(f.session.view(f.now).reports_waiting == 1);
 }
 
 TEST_CASE("leased samples of a round that does not count are drawn once more, in their order") {
