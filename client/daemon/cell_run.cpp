@@ -22,6 +22,14 @@ constexpr Duration kCheckpointInterval = std::chrono::minutes(2);
 
 constexpr std::string_view kCheckpoints = "checkpoints";
 
+// The time between two batches of a cell: moving its gradient takes a fiftieth of it, and memory carries five billion
+// bytes a second, twenty for each parameter.
+Duration gathering_time(std::size_t parameters) {
+  constexpr double kSecondsPerParameter = 50 * 20 / 5e9;
+  return std::min<Duration>(from_seconds(kSecondsPerParameter * static_cast<double>(parameters)),
+                            std::chrono::seconds(1));
+}
+
 session::SessionOptions session_options(const RunContext& context, const storage::KnownState& known, int listen_port,
                                         const CorrectedClock& clock) {
   const wire::RunManifest& manifest = context.manifest;
@@ -129,13 +137,14 @@ void CellRun::obey(const Permission& permission) {
 }
 
 void CellRun::on_timer(TimePoint now) {
+  if (has_weights_ && now >= gathers_until_) session_.retry_now(now);
   session_.on_timer(now);
   serve_if_synced();
 }
 
 void CellRun::on_weights(TimePoint now) {
   has_weights_ = true;
-  session_.retry_now(now);
+  if (now >= gathers_until_) session_.retry_now(now);
   serve_if_synced();
 }
 
@@ -204,11 +213,17 @@ void CellRun::on_heartbeat_answered(TimePoint now, const Result<wire::HeartbeatR
 }
 
 // Waiting for gradients is no computation: a meeting may begin meanwhile. So a batch ends at once if there are none,
-// and on_weights() has the session try again. A batch that has some is taken between two tasks of the trainer.
+// and on_weights() has the session try again. A batch that has some is taken between two tasks of the trainer. Callers
+// bring some with each window, and moving a whole cell's gradient for each of them would cost more than their calls.
 void CellRun::start_batch(const wire::SampleRange& samples, const session::BatchTarget& target) {
   const rounds::BatchOrder order = rounds_.next_batch(target);
-  const bool has_weights = std::exchange(has_weights_, false);
-  if (!has_weights) {
+  const TimePoint now = threads_.now();
+  const bool takes = has_weights_ && now >= gathers_until_;
+  if (takes) {
+    has_weights_ = false;
+    gathers_until_ = now + gathering_time(trainer_->layout().parameter_count);
+  }
+  if (!takes) {
     threads_.deliver([this](TimePoint now) {
       session_.on_batch_done(now, Error{ErrorCode::failed_precondition, "waiting for gradients of others' samples"});
     });

@@ -5,6 +5,7 @@
 // While its session is synced, the cell answers calls. Threads as in ProjectRun, with which it shares them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -72,7 +73,10 @@ class CellRun final : private session::Session::Mediator {
   void start(const Permission& permission);
   void obey(const Permission& permission);
   void on_timer(TimePoint now);
-  [[nodiscard]] TimePoint next_deadline(TimePoint now) const { return session_.next_deadline(now); }
+  [[nodiscard]] TimePoint next_deadline(TimePoint now) const {
+    const bool gathers = has_weights_ && now < gathers_until_;
+    return std::min(session_.next_deadline(now), gathers ? gathers_until_ : kNever);
+  }
   // Samples of callers count in the gradient.
   void on_weights(TimePoint now);
   void tell_soon(TimePoint now);
@@ -134,6 +138,7 @@ class CellRun final : private session::Session::Mediator {
   wire::Heartbeat last_;              // heartbeat, and what has come since then
   std::optional<RoundIndex> served_;  // calls are answered with the state of this round
   bool has_weights_ = false;          // since the last batch
+  TimePoint gathers_until_{};         // the next batch is not taken before
   bool is_finished_ = false;          // trainer thread
 };
 

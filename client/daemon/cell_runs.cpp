@@ -21,6 +21,9 @@ CellWorkOptions work_options(const CellRuns::Trunk& trunk) {
   options.trunk = trunk.context.manifest;
   options.self = trunk.context.key.peer_id();
   options.desk_bytes = static_cast<std::uint64_t>(trunk.desk_bytes);
+  // Together those on their way have as many samples as a micro-batch of the run.
+  const auto pieces = static_cast<SampleCount>(options.in_flight_max);
+  options.piece_samples = (options.trunk.micro_batch_size + pieces - 1) / pieces;
   return options;
 }
 

@@ -34,12 +34,13 @@ std::int64_t units_of_token(const wire::ModelOptions& model) {
 
 std::int64_t tokens_of(const wire::RunManifest& trunk, SampleCount samples) { return samples * trunk.model.context; }
 
-// Samples of a micro-batch of a window.
+// The size of the pieces in which a window of this size is computed. A short one is cut so that as many are in flight.
 SampleCount piece_size(const CellWorkOptions& options, SampleCount samples) {
   const auto pieces = static_cast<SampleCount>(options.in_flight_max);
   const auto most = static_cast<SampleCount>(wire::kCallUnitsMax) /
                     (tokens_of(options.trunk, 1) * units_of_token(options.trunk.model));
-  return std::clamp<SampleCount>((samples + pieces - 1) / pieces, 1, std::max<SampleCount>(1, most));
+  const SampleCount wanted = std::min(options.piece_samples, (samples + pieces - 1) / pieces);
+  return std::clamp<SampleCount>(wanted, 1, std::max<SampleCount>(1, most));
 }
 
 serving::DeskOptions desk_options(const CellWorkOptions& options) {
@@ -131,8 +132,9 @@ CellWork::~CellWork() { net_.take_calls_by(nullptr); }
 
 Status CellWork::prepare() {
   const std::vector<std::int32_t> longest(static_cast<std::size_t>(options_.trunk.model.context));
+  const SampleCount longest_window = options_.piece_samples * static_cast<SampleCount>(options_.in_flight_max);
   const std::size_t window =
-      std::max(Window::tray_floats(window_options(options_), piece_size(options_, options_.trunk.micro_batch_size)),
+      std::max(Window::tray_floats(window_options(options_), piece_size(options_, longest_window)),
                Window::tray_floats(text_options(options_, longest), 1));
   const std::size_t serving = serving_floats(options_);
   STARLING_TRY(trainer_.tasks().make_tray(window + serving));
@@ -368,15 +370,18 @@ void CellWork::send_call(const routing::OutgoingCall& call) {
     VERIFY(forth != own_.forth.end());
     head.kept = forth->second;
   }
-  std::vector<float> values;
-  values.reserve(call.inputs.size() + call.upstream.size());
-  values.insert(values.end(), call.inputs.begin(), call.inputs.end());
-  values.insert(values.end(), call.upstream.begin(), call.upstream.end());
-  if (place.holder == options_.self) return call_self(place, id, head, std::move(values));
+  std::vector<float> both;
+  std::span<const float> values = call.upstream.empty() ? call.inputs : call.upstream;
+  if (!call.inputs.empty() && !call.upstream.empty()) {
+    both.assign(call.inputs.begin(), call.inputs.end());
+    both.insert(both.end(), call.upstream.begin(), call.upstream.end());
+    values = both;
+  }
+  if (place.holder == options_.self) return call_self(place, id, head, {values.begin(), values.end()});
   const wire::Codec codec = options_.trunk.model.experts.cells.codec;
   transport::OutgoingCall outgoing{.holder = place.holder, .id = id, .call = std::move(head), .codec = codec};
   outgoing.width = width();
-  outgoing.values = std::move(values);
+  outgoing.values = values;
   outgoing.done = [this, place, id](transport::CallOutcome outcome) {
     const MutexLock lock(mutex_);
     note_end({place, id, std::move(outcome)});
@@ -502,7 +507,7 @@ void CellWork::send_answers(std::vector<serving::Answered> answers, const wire::
         note_end({*end.place, each.key.id, std::move(outcome)});
       } else if (end.codec) {
         outgoing.push_back({.caller = each.key.caller, .id = each.key.id, .answer = answer, .codec = *end.codec});
-        outgoing.back().values = std::move(each.values);
+        outgoing.back().values = each.values;
       }
     }
   }

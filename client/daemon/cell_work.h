@@ -33,7 +33,8 @@ namespace starling::daemon {
 struct CellWorkOptions {
   wire::RunManifest trunk;  // the run's, with its trunk as the model
   PeerId self;
-  std::size_t in_flight_max = 4;               // micro-batches of a window; a batch is cut into as many
+  std::size_t in_flight_max = 4;               // micro-batches of a window that are on their way at once
+  SampleCount piece_samples = 1;               // in a micro-batch of a window, at most
   Duration budget = std::chrono::seconds(20);  // for all tokens of a micro-batch through a layer's experts
   std::uint64_t desk_bytes = 256'000'000;      // for values of others' calls
 };

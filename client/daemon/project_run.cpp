@@ -21,13 +21,23 @@
 namespace starling::daemon {
 namespace {
 
+// Samples that are computed at one go. Where they go through experts that others hold, a line is idle at the beginning
+// and the end of each window: so a window has several micro-batches, unless rounds are too short for that.
+SampleCount batch_size(const wire::RunManifest& manifest) {
+  constexpr SampleCount kMicroBatchesMax = 4;
+  constexpr SampleCount kWindowsOfRound = 64;  // all volunteers together
+  if (!wire::has_cells(manifest.model)) return manifest.micro_batch_size;
+  const SampleCount fit = manifest.target_batch_size / (kWindowsOfRound * manifest.micro_batch_size);
+  return manifest.micro_batch_size * std::clamp<SampleCount>(fit, 1, kMicroBatchesMax);
+}
+
 session::SessionOptions session_options(const RunContext& context, const storage::KnownState& known, int listen_port,
                                         const CorrectedClock& clock) {
   const wire::RunManifest& manifest = context.manifest;
   session::SessionOptions options;
   options.run_id = manifest.run_id;
   options.self = context.key.peer_id();
-  options.micro_batch_size = manifest.micro_batch_size;
+  options.micro_batch_size = batch_size(manifest);
   options.samples_max = swarm::member_samples_max(manifest.target_batch_size, manifest.micro_batch_size);
   options.leased = wire::samples_in_epochs(manifest);
   options.has_state = manifest.model.experts.piece != wire::kNoPiece;

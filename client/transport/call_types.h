@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct OutgoingCall {
   wire::Call call;
   wire::Codec codec = wire::Codec::int8;  // the values' on their way, and the answer's
   std::size_t width = 0;                  // floats of a row
-  std::vector<float> values{};            // wire::call_floats() of them
+  std::span<const float> values{};        // wire::call_floats() of them; valid while PeerNetwork::call() runs
   // Called once, on the net thread, unless the call was called off before.
   std::function<void(CallOutcome)> done{};
 };
@@ -40,7 +41,7 @@ struct OutgoingAnswer {
   Hash128 id;
   wire::Answer answer{};
   wire::Codec codec = wire::Codec::int8;
-  std::vector<float> values{};  // wire::answer_floats() of them
+  std::span<const float> values{};  // wire::answer_floats() of them; valid while PeerNetwork::answer() runs
 };
 
 // The part that answers calls at this computer. Called on the net thread; must be short.

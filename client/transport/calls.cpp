@@ -21,8 +21,9 @@ CallOutcome failed(const std::string& why) {
 
 }  // namespace
 
-void Calls::Assembly::expect(std::size_t floats) {
-  values.resize(floats);
+void Calls::Assembly::expect(std::size_t all_floats) {
+  floats = all_floats;
+  values.reserve(floats);
   missing = wire::call_chunk_count(floats);
   chunks.assign(missing, false);
 }
@@ -31,10 +32,12 @@ Status Calls::Assembly::take(const wire::FrameHeader& header, std::span<const st
   const std::size_t chunk = header.segment;
   if (chunk >= chunks.size() || chunks[chunk]) return breach("a chunk that nobody expects");
   if (!wire::carries_results(header.codec)) return breach("a codec that leaves values out");
-  const std::size_t floats = wire::call_chunk_floats(values.size(), chunk);
-  if (payload.size() != wire::encoded_bytes(header.codec, floats)) return breach("a chunk of another size");
-  STARLING_TRY(
-      averaging::decode(header.codec, payload, std::span(values).subspan(chunk * wire::kCallChunkFloats, floats)));
+  const std::size_t count = wire::call_chunk_floats(floats, chunk);
+  if (payload.size() != wire::encoded_bytes(header.codec, count)) return breach("a chunk of another size");
+  // Chunks come one behind the other: each is written while the processor's caches have what resize() writes.
+  const std::size_t first = chunk * wire::kCallChunkFloats;
+  if (values.size() < first + count) values.resize(first + count);
+  STARLING_TRY(averaging::decode(header.codec, payload, std::span(values).subspan(first, count)));
   chunks[chunk] = true;
   --missing;
   return {};

@@ -49,11 +49,12 @@ class Calls {
  private:
   // Values that come in chunks.
   struct Assembly {
+    std::size_t floats = 0;  // in all
     std::vector<float> values;
     std::vector<bool> chunks;  // those that are here
     std::size_t missing = 0;
 
-    void expect(std::size_t floats);
+    void expect(std::size_t all_floats);
     Status take(const wire::FrameHeader& header, std::span<const std::uint8_t> payload);
   };
   struct Called {

@@ -120,7 +120,7 @@ void PeerNetwork::link_with_holders(const std::vector<wire::Endpoint>& holders, 
 
 void PeerNetwork::call(OutgoingCall call) {
   std::vector<CallFrame> frames = frames_of(call);
-  call.values.clear();
+  call.values = {};
   impl_->soon_on_net([this, call = std::move(call), frames = std::move(frames)]() mutable {
     impl_->hub().calls().call(std::move(call), std::move(frames));
   });

@@ -135,7 +135,7 @@ void CellVolunteer::send_call(const routing::OutgoingCall& call) {
   transport::OutgoingCall outgoing{
       .holder = place.holder, .id = id, .call = std::move(head), .codec = wire::Codec::fp32};
   outgoing.width = width();
-  outgoing.values = std::move(values);
+  outgoing.values = values;
   outgoing.done = [this, place, id](transport::CallOutcome outcome) {
     if (own_) own_->ended.push_back({place, id, std::move(outcome)});
     wake();
@@ -274,7 +274,7 @@ void CellVolunteer::send_answers(std::vector<serving::Answered> answers, const w
       if (codec == codecs_.end()) continue;  // the caller was found to be gone
       transport::OutgoingAnswer outgoing{.caller = each.key.caller, .id = each.key.id, .answer = answer};
       outgoing.codec = codec->second;
-      outgoing.values = std::move(each.values);
+      outgoing.values = each.values;
       codecs_.erase(codec);
       post_->answer(outgoing);
       continue;

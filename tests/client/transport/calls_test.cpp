@@ -60,7 +60,7 @@ class Echo final : public CallTaker {
     const std::lock_guard lock(mutex);
     values.resize(wire::answer_floats(calls.at({caller, id}), kWidth));
     for (float& value : values) value += 1;
-    answer.values = std::move(values);
+    answer.values = values;
     member.net->answer(std::move(answer));
     return {};
   }
@@ -85,9 +85,9 @@ class Echo final : public CallTaker {
 struct Pending {
   explicit Pending(Member& holder, std::uint8_t number, const wire::Call& call, wire::Codec codec = wire::Codec::fp32) {
     outgoing = {.holder = holder.id, .id = id_of(number), .call = call, .codec = codec, .width = kWidth};
-    outgoing.values.resize(wire::call_floats(call, kWidth));
-    for (std::size_t i = 0; i < outgoing.values.size(); ++i) outgoing.values[i] = static_cast<float>(i % 1000);
-    sent = outgoing.values;
+    sent.resize(wire::call_floats(call, kWidth));
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<float>(i % 1000);
+    outgoing.values = sent;
     outgoing.done = [promise = promise](CallOutcome outcome) { promise->set_value(std::move(outcome)); };
   }
   Pending& start(Member& caller) {
