@@ -109,7 +109,7 @@ std::vector<std::string> calls_columns(const CallsOptions& options) {
   if (has("delays")) add({"ratio_to_undelayed", "one_tokens_per_s", "one_ratio"});
   if (has("delays") || has("volunteers")) add({"tokens_per_s", "bound_tokens_per_s", "ratio_to_bound"});
   if (has("loopback")) add({"time_s", "whole_s", "ratio_to_whole", "ratio_to_own_cells"});
-  add({"cpu_s_per_gb", "served_part", "processor_busy"});
+  add({"cpu_s_per_gb", "gradient_cpu_s_per_gb", "served_part", "processor_busy"});
   return columns;
 }
 

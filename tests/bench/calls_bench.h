@@ -24,7 +24,9 @@ struct CallsOptions {
   int repetitions = 5;
   double seconds = 20;  // counted time of a repetition of `volunteers`
   bool yields = true;   // trainers take only processor time that nobody else wants
-  CallsModel shaped{};  // the model of `delays` and `volunteers`
+  // The model of `delays` and `volunteers`. Windows have more micro-batches than are in flight, as in runs with large
+  // batches.
+  CallsModel shaped{.micro_batch = 8, .turns = 2};
   // The model of `loopback`: 1024 tokens in micro-batches of 4 samples.
   CallsModel near{.layers = 2,
                   .width = 512,

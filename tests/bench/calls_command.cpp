@@ -21,8 +21,8 @@ constexpr const char* kDescription =
     "least\n"
     "0.85 and 0.75); cpu_s_per_gb, processor time of all daemons, without trainers, for each GB that crosses "
     "(loopback:\n"
-    "at most 1.5); served_part, units of tokens and experts that holders computed, over those that windows needed "
-    "(less\n"
+    "at most 1.5); gradient_cpu_s_per_gb, likewise for each GB of cells' gradients, once at the end of a round;\n"
+    "served_part, units of tokens and experts that holders computed, over those that windows needed (less\n"
     "than 1: lost; more: computed twice); processor_busy, the part of this machine's processor time that was in use. "
     "A\n"
     "row in which that is above 0.9 was not bound by lines, and says so: try it on more cores, or a lower --mbit.";
@@ -70,10 +70,10 @@ CLI::App* add_calls_command(CLI::App& app, CallsOptions& options) {
       ->capture_default_str();
   command
       ->add_option("--in-flight", options.shaped.in_flight,
-                   "Micro-batches of a window on shaped links, all of which are in flight at once")
+                   "Micro-batches on shaped links that are in flight at once; a window has twice as many")
       ->check(CLI::Range(1, kInFlightMax))
       ->capture_default_str();
-  command->add_option("--near-in-flight", options.near.in_flight, "Likewise, of loopback")
+  command->add_option("--near-in-flight", options.near.in_flight, "Likewise, of loopback, where a window has as many")
       ->check(CLI::IsMember({1, 2, 4, 8, 16}))
       ->capture_default_str();
   add_model_options(*command, options.shaped);

@@ -21,11 +21,13 @@ using CallsHolders = std::map<wire::CellIndex, std::vector<std::size_t>>;
 
 // A volunteer's costs of some windows.
 struct CallsCosts {
-  double cpu_s = 0;             // all threads of its daemon; the trainer's is not in it
+  double cpu_s = 0;             // all threads of its daemon; the trainer's is not in it, nor the end of a round
   std::int64_t bytes_sent = 0;  // in calls and answers
   std::int64_t bytes_received = 0;
   std::int64_t units_computed = 0;  // on their way forth, for callers, itself among them
   std::int64_t units_asked = 0;     // that its own windows needed
+  double gradient_cpu_s = 0;        // at the end of the round, for the gradients of the cells that are held
+  std::int64_t gradient_bytes = 0;  // their size
 };
 
 class CallsGroup {

@@ -51,11 +51,14 @@ void CallsSpent::add(const std::vector<CallsCosts>& costs) {
     all_.bytes_sent += each.bytes_sent;
     all_.units_computed += each.units_computed;
     all_.units_asked += each.units_asked;
+    all_.gradient_cpu_s += each.gradient_cpu_s;
+    all_.gradient_bytes += each.gradient_bytes;
   }
 }
 
 void CallsSpent::tell(BenchResult& row) const {
   row.figures["cpu_s_per_gb"] = all_.cpu_s / (static_cast<double>(all_.bytes_sent) / 1e9);
+  row.figures["gradient_cpu_s_per_gb"] = all_.gradient_cpu_s / (static_cast<double>(all_.gradient_bytes) / 1e9);
   row.figures["served_part"] = static_cast<double>(all_.units_computed) / static_cast<double>(all_.units_asked);
   row.least["served_part"] = kServedMin;
 }

@@ -36,9 +36,9 @@ class ProcessorMeter {
 class CallsSpent {
  public:
   void add(const std::vector<CallsCosts>& costs);
-  // Adds the figures cpu_s_per_gb, of bytes that were sent, each of which crosses once, and served_part: the units that
-  // were computed over those that windows needed. Lost ones make it less than 1, and those that two holders have
-  // computed more.
+  // Adds the figures cpu_s_per_gb, of bytes that were sent, each of which crosses once; gradient_cpu_s_per_gb, of
+  // cells' gradients at the end of a round; and served_part: the units that were computed over those that windows
+  // needed. Lost ones make it less than 1, and those that two holders have computed more.
   void tell(BenchResult& row) const;
 
  private:

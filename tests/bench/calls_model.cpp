@@ -18,7 +18,7 @@
 namespace starling::bench {
 namespace {
 
-constexpr std::int64_t kTextBytes = 1 << 18;
+constexpr std::int64_t kTextBytes = 1 << 19;
 constexpr std::int64_t kHeldOutBytes = 4096;
 
 // Words of no language: gates tell their letters apart, and nothing is learnt by heart.
@@ -42,9 +42,9 @@ Result<UniqueFd> file_of(const std::string& bytes) {
 // All numbers of a model, in one order.
 template <typename Model>
 auto numbers_of(Model& model) {
-  return std::array{&model.layers,      &model.width,    &model.heads,  &model.context,
-                    &model.mlp_width,   &model.experts,  &model.active, &model.experts_per_cell,
-                    &model.micro_batch, &model.in_flight};
+  return std::array{&model.layers,      &model.width,     &model.heads,  &model.context,
+                    &model.mlp_width,   &model.experts,   &model.active, &model.experts_per_cell,
+                    &model.micro_batch, &model.in_flight, &model.turns};
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ struct CallsModel {
   int active = 4;            // experts that a token goes through
   int experts_per_cell = 1;  // with one, every unit brings a row of its own
   int micro_batch = 16;      // samples
-  int in_flight = 16;        // micro-batches of a window
+  int in_flight = 16;        // micro-batches at once
+  int turns = 1;             // micro-batches of a window, over those at once
 
-  [[nodiscard]] SampleCount window_samples() const { return SampleCount{micro_batch} * in_flight; }
+  [[nodiscard]] SampleCount window_samples() const { return SampleCount{micro_batch} * in_flight * turns; }
   [[nodiscard]] SampleCount window_tokens() const { return window_samples() * context; }
 };
 

@@ -76,10 +76,11 @@ class CallsVolunteer {
   // ended.
   Result<std::string> train_on();
   Result<double> window();
-  // Takes the gradients of the cells that are held, as at the end of a round; nothing steps.
-  void end_round();
-  // Since the last time: CPU seconds of this process, bytes of calls sent and received, units computed for others, and
-  // units that own windows asked for.
+  // Takes the gradients of the cells that are held, as at the end of a round; nothing steps. Returns the CPU seconds of
+  // this process that it took, and the gradients' bytes.
+  [[nodiscard]] std::string end_round();
+  // Since the last round's end: CPU seconds of this process, bytes of calls sent and received, units computed for
+  // others, and units that own windows asked for.
   [[nodiscard]] std::string costs();
   [[nodiscard]] wire::SampleRange next_samples();
 
@@ -91,12 +92,12 @@ class CallsVolunteer {
   std::unique_ptr<transport::PeerNetwork> network_;
   std::unique_ptr<trainer_link::TrainerProcess> trainer_, whole_;
   std::unique_ptr<daemon::CellWork> work_;
-  std::vector<float> gradient_, whole_gradient_;
+  std::vector<float> gradient_, whole_gradient_, round_;
   std::vector<wire::CellIndex> held_;
   RoundIndex windows_ = 0;
   std::int64_t units_asked_ = 0;
+  double cpu_before_ = 0;  // at the last round's end
   // At the last costs().
-  double cpu_before_ = 0;
   transport::NetworkStats network_before_{};
   std::int64_t units_before_ = 0;
 };
@@ -114,6 +115,7 @@ Result<std::unique_ptr<CallsVolunteer>> CallsVolunteer::create(const CallsChild&
   options.trunk = calls_manifest(volunteer->model_, wire::kTrunk);
   options.self = volunteer->members_[static_cast<std::size_t>(child.rank)];
   options.in_flight_max = static_cast<std::size_t>(volunteer->model_.in_flight);
+  options.piece_samples = volunteer->model_.micro_batch;
   volunteer->work_ = std::make_unique<daemon::CellWork>(
       std::move(options), *volunteer->network_, *volunteer->trainer_, volunteer->clock_,
       daemon::CellWork::Listener{[&bell = volunteer->calls_wait_] { bell.ring(); }, {}});
@@ -145,7 +147,7 @@ Result<std::string> CallsVolunteer::obey(const std::string& command) {
   if (verb == "train-whole") return train_whole(in);
   if (verb == "train-on") return train_on();
   if (verb == "costs") return costs();
-  if (verb == "end-round") end_round();
+  if (verb == "end-round") return end_round();
   if (verb == "meet") STARLING_TRY(meet(in));
   if (verb == "hold") STARLING_TRY(hold(in));
   if (verb == "call") STARLING_TRY(call(in));
@@ -267,12 +269,20 @@ Result<std::string> CallsVolunteer::train_on() {
   return moments;
 }
 
-void CallsVolunteer::end_round() {
+std::string CallsVolunteer::end_round() {
   const std::vector<wire::Cell> cells = wire::cells_of(calls_manifest(model_, wire::kTrunk).model);
+  std::size_t floats = 0;
+  for (const wire::CellIndex cell : held_) floats += cells[static_cast<std::size_t>(cell)].count;
+  round_.resize(floats);  // a run has this memory all the time
+  const double before = cpu_seconds();
+  std::span<float> left(round_);
   for (const wire::CellIndex cell : held_) {
-    std::vector<float> sum(cells[static_cast<std::size_t>(cell)].count);
-    (void)work_->take_gradient(cell, sum);
+    const std::size_t count = cells[static_cast<std::size_t>(cell)].count;
+    (void)work_->take_gradient(cell, left.first(count));
+    left = left.subspan(count);
   }
+  cpu_before_ = cpu_seconds();
+  return fmt::format("{:.6f} {}", cpu_before_ - before, floats * sizeof(float));
 }
 
 std::string CallsVolunteer::costs() {
@@ -280,7 +290,7 @@ std::string CallsVolunteer::costs() {
   const daemon::CellWork::Served served = work_->served();
   std::int64_t units = 0;
   for (const auto& [cell, by_expert] : served.units) units = std::accumulate(by_expert.begin(), by_expert.end(), units);
-  std::string line = fmt::format("{:.6f} {} {} {} {}", cpu_seconds() - std::exchange(cpu_before_, cpu_seconds()),
+  std::string line = fmt::format("{:.6f} {} {} {} {}", cpu_seconds() - cpu_before_,
                                  network.call_bytes_sent - network_before_.call_bytes_sent,
                                  network.call_bytes_received - network_before_.call_bytes_received,
                                  units - std::exchange(units_before_, units), std::exchange(units_asked_, 0));
