@@ -13,7 +13,7 @@ import programs
 
 SIZE = "1100x800"
 AGAIN_AFTER_S = 3
-TOOL_WITHIN_S = 20  # xdotool waits for ever for a window that is gone
+TOOL_WITHIN_S = 20  # xdotool waits for ever for a window that is gone, and import for an event that has passed
 TOOLS = ("Xvfb", "openbox", "trayer", "xdotool", "import")
 
 
@@ -65,8 +65,13 @@ class Desktop:
 
     def picture_of(self, window):
         """A digest that is equal for equal pixels."""
-        return hashlib.sha256(subprocess.run(["import", "-window", window, "rgb:-"], capture_output=True, check=True,
-                                             env={**os.environ, **self.environment}).stdout).hexdigest()
+        def pixels():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return subprocess.run(["import", "-window", window, "rgb:-"], env={**os.environ, **self.environment}, check=True,
+                                      capture_output=True, timeout=TOOL_WITHIN_S).stdout
+            return None
+
+        return hashlib.sha256(programs.wait_until(pixels, "a picture of a window")).hexdigest()
 
     def height_of(self, window):
         """The window's height; 0 once it is gone."""
