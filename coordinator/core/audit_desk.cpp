@@ -136,9 +136,9 @@ void AuditDesk::on_call(const PeerId& peer, const wire::Heartbeat& heartbeat) {
 
 void AuditDesk::on_decided(TimePoint now, const Round& round, const MemberTable& members, const LeaseBook* leases) {
   if (!active()) return;
+  final_below_ = final_below(round.round);
   forget_decided(now);
   decided_.emplace_back(round.round, now);
-  newest_ = round.round;
   for (const wire::Contribution& line : round.decision.credited) {
     const auto account = settings_.known_hosts.account_of(line.peer);
     if (account && book_.keeps_out(line.peer, round.round)) late_.push_back({line.peer, *account, round.round, "", {}});
@@ -242,12 +242,12 @@ void AuditDesk::conclude(const AuditFinding& finding, WallTime wall, std::vector
                      : "for the first time: it is told";
     const std::string reason =
         fmt::format("round {}: others computed something else from the same samples", finding.round);
-    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below(newest_), reason, wall});
+    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below_, reason, wall});
     if (finding.consequence == Consequence::banned) ops.emplace_back(AccountBanned{claim.account, reason, wall});
   }
   if (finding.untold_too_often) {
     stored.why += ", too often: it is out for a while";
-    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below(newest_),
+    ops.emplace_back(CreditVoided{claim.peer, claim.account, final_below_,
                                   fmt::format("round {}: what it was made of was not told, too often", finding.round),
                                   wall});
   }

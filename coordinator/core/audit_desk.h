@@ -60,7 +60,7 @@ class AuditDesk {
   AuditBook book_;
   std::vector<CreditVoided> late_;  // credit of members that are out, in rounds that were planned before
   std::int64_t owners_off_ = 0;     // rounds in which an owner's part was off
-  RoundIndex newest_ = 0;           // the last one that was decided
+  RoundIndex final_below_ = 0;      // the last decided round has made credit of rounds before this one final
   std::deque<std::pair<RoundIndex, TimePoint>> decided_;  // during the last minute
 };
 
